@@ -1,0 +1,47 @@
+# Python, pip and make are enough: every target makes the virtual environment it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# One folder of compiled kernels for each state of the sources: see tools/source_hash.py.
+CACHED = NUMBA_CACHE_DIR="$$($(BIN)/python tools/source_hash.py)"
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/demo.stamp  ## train both engines over a grid of C on built-in data; a table and a plot
+	$(CACHED) $(BIN)/hingeline demo
+
+test: lint  ## lint, types, and the tests with warnings as errors
+	$(CACHED) $(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/all.stamp  ## ruff and mypy
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(VENV)/all.stamp  ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench:  ## say how to run the benchmarks
+	@echo "The benchmarks are scripts that name their data on the command line:"
+	@ls benchmarks/*.py 2>/dev/null | sed 's|^|  $(BIN)/python |' || true
+
+clean:  ## remove the virtual environment, caches and build products
+	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[demo]"
+	touch $@
+
+$(VENV)/all.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[all]"
+	touch $(VENV)/demo.stamp $@

@@ -1,0 +1,45 @@
+"""The command line. One command a file: each parses, calls and prints, and contains no mathematics.
+
+Exit status: 0 fine, 1 bad input, 2 wrong usage (argparse), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from hingeline import __version__
+
+from . import demo, warmup
+
+COMMANDS = (demo, warmup)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``hingeline`` with the arguments ``argv`` (default: those of the process); return the exit status."""
+    args = _parser().parse_args(argv)
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone (as `head` does). Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, OSError) as error:
+        print(f"hingeline: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="hingeline", description="Fast linear support vector machines.")
+    parser.add_argument("--version", action="version", version=f"hingeline {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add_parser(commands)
+    return parser

@@ -1,0 +1,39 @@
+"""Types for argparse: numbers with a condition, so that wrong usage is told before any work is done."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+
+def positive_int(text: str) -> int:
+    """Parse a whole number of at least one."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive whole number, got {text!r}")
+    return value
+
+
+def natural(text: str) -> int:
+    """Parse a whole number that is not negative."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number that is not negative, got {text!r}")
+    return value
+
+
+def positive_float(text: str) -> float:
+    """Parse a finite number above zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a finite number above zero, got {text!r}")
+    return value

@@ -1,0 +1,60 @@
+"""``hingeline warmup``: compile the kernels and leave them in numba's cache, as for a container image."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from typing import Any
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the subparsers ``commands``."""
+    parser = commands.add_parser(
+        "warmup",
+        help="compile the kernels and cache them on disk",
+        description="Train tiny problems in every layout of the data, so that the kernels are compiled and cached.",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit every combination of layout, loss and engine, and say how long it took."""
+    from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+    from hingeline.solvers.train import ENGINES
+
+    start = time.perf_counter()
+    count = 0
+    for name, X, y in _layouts():
+        began = time.perf_counter()
+        for loss in (Hinge(), SquaredHinge()):
+            for solver in ENGINES:
+                solve(X, y, loss=loss, solver=solver)
+                count += 1
+        LinearSVC().fit(X, y).predict(X)
+        print(f"{name:34} {time.perf_counter() - began:6.2f} s", flush=True)
+    print(f"{count} combinations ready in {time.perf_counter() - start:.1f} s; cache: {_cache_folder()}")
+    return 0
+
+
+def _layouts() -> Iterator[tuple[str, Any, Any]]:
+    """Yield a tiny problem in each layout that has kernels of its own."""
+    import numpy as np
+    from scipy import sparse
+
+    y = np.tile([-1.0, 1.0], 4)
+    dense = np.arange(1.0, 25.0).reshape(8, 3) % 7.0 * y[:, None]
+    for value in (np.float32, np.float64):
+        yield f"dense, {value.__name__}", np.ascontiguousarray(dense, dtype=value), y
+        for index in (np.int32, np.int64):
+            kind = f"{value.__name__} values, {index.__name__} indices"
+            for name, matrix in (("sparse", dense), ("ones", dense > 0.0)):
+                X = sparse.csr_matrix(matrix.astype(value))
+                X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+                yield f"{name}, {kind}", X, y
+
+
+def _cache_folder() -> str:
+    from numba import config
+
+    return str(config.CACHE_DIR) or "beside the package, or numba's folder for the user where that is read-only"

@@ -1,0 +1,5 @@
+"""scikit-learn estimators."""
+
+from .linear_svc import LinearSVC
+
+__all__ = ["LinearSVC"]

@@ -1,0 +1,92 @@
+"""What hingeline's linear classifiers share: reading X, scores, conversion to scikit-learn's own class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
+
+from ..kernels.passes import scores, scores_of_many
+from ..kernels.rows import DenseRows
+from ..pace import Pace
+from ..problem import Data, Matrix, check_values, read_data, read_matrix
+
+
+def as_matrix(X: Any) -> Any:
+    """Return sparse matrices and arrays as they are, and every data frame as an array."""
+    if sparse.issparse(X) or type(X) is np.ndarray:
+        return X
+    return check_array(
+        X,
+        accept_sparse=True,
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+    )
+
+
+class _Features(BaseEstimator):
+    """Learns the number and names of features in an estimator's stead, which stays as it is until it is trained."""
+
+
+def read_to_fit(X: Any, bias: float) -> tuple[Data, dict[str, Any]]:
+    """Read X, and what an estimator will remember of its features."""
+    matrix = as_matrix(X)
+    data = read_data(matrix, bias)
+    features = _Features()
+    validate_data(features, X if hasattr(X, "shape") else matrix, skip_check_array=True)
+    return data, dict(vars(features))
+
+
+def read_to_predict(estimator: Any, X: Any) -> Matrix:
+    """Read X, whose features must be those that ``estimator`` was trained with. Values are not checked yet."""
+    matrix = as_matrix(X)
+    rows = read_matrix(matrix)
+    validate_data(estimator, X if hasattr(X, "shape") else matrix, reset=False, skip_check_array=True)
+    return rows
+
+
+def dense_coef(coef: Any) -> np.ndarray:
+    """Return coefficients as an array, sparsified or not."""
+    return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)
+
+
+def decision_values(matrix: Matrix, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """Return X coef' + intercept, shape (n_rows, n_outputs); X is not copied, whatever its type.
+
+    NaN and infinities in X show in the values, so X itself is looked at only where they do.
+    """
+    rows = matrix.rows
+    out = _dense_values(rows.X, coef) if isinstance(rows, DenseRows) else _sparse_values(matrix, coef)
+    out += intercept
+    if not np.isfinite(out.sum()):
+        check_values(matrix)
+    return out
+
+
+def _sparse_values(matrix: Matrix, coef: np.ndarray) -> np.ndarray:
+    out = np.empty((matrix.n_rows, coef.shape[0]))
+    if coef.shape[0] == 1:
+        w = np.append(coef[0], 0.0)
+        for begin, end in Pace().slices(matrix.n_rows):
+            scores(matrix.rows, w, out[:, 0], begin, end)
+    else:
+        W = np.ascontiguousarray(coef.T)
+        for begin, end in Pace().slices(matrix.n_rows):
+            scores_of_many(matrix.rows, W, out, begin, end)
+    return out
+
+
+def _dense_values(X: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """Products in float64; float32 rows are converted block by block, never as a whole."""
+    out = np.empty((X.shape[0], coef.shape[0]))
+    block = max(1, 2**17 // X.shape[1]) if X.dtype == np.float32 else X.shape[0]
+    for begin in range(0, X.shape[0], block):
+        out[begin : begin + block] = X[begin : begin + block].astype(np.float64, copy=False) @ coef.T
+    return out

@@ -1,0 +1,98 @@
+"""Labels and weights as scikit-learn's users give them, turned into what a problem needs."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from ..problem import check_weights
+
+
+def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes and, for each row, the number of its class.
+
+    Two numeric labels are recognised without sorting y.
+    """
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "fc" and not np.isfinite(y).all():
+        i = int(np.argmin(np.isfinite(y)))
+        raise ValueError(f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row or give it a label.")
+    if y.dtype.kind in "biuf" and y.size:
+        low, high = y.min(), y.max()
+        codes = y == high
+        if low != high and not np.any(~codes & (y != low)):
+            classes = np.array([low, high])
+            return _checked_classes(classes), codes.astype(np.uint8)
+    classes, codes = np.unique(y, return_inverse=True)
+    return _checked_classes(classes), codes
+
+
+def _checked_classes(classes: np.ndarray) -> np.ndarray:
+    if classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
+        raise ValueError(
+            "Unknown label type: continuous. y must hold class labels; it holds numbers such as "
+            f"{classes[classes != np.floor(classes)][0]!r}. For regression use a regressor."
+        )
+    if classes.size < 2:
+        raise ValueError(
+            f"y holds {classes.size} class ({', '.join(map(str, classes))}): a classifier needs at least two classes."
+        )
+    return classes
+
+
+def encode_weights(sample_weight: Any, X_rows: int) -> np.ndarray | None:
+    """Return the rows' weights as float64, checked; None where there are none."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        weights = np.full(X_rows, sample_weight, dtype=np.float64)
+    else:
+        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
+        if weights.ndim != 1:
+            raise ValueError(f"Sample weights must be 1D array or scalar; got shape {weights.shape}.")
+        check_consistent_length(weights, np.empty(X_rows, dtype=bool))
+    check_weights(weights, X_rows)
+    return weights
+
+
+def drop_weightless(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
+    """Raise where rows of zero weight leave a single class to train on."""
+    if weights is None:
+        return
+    left = np.bincount(codes, weights=weights > 0.0, minlength=classes.size)
+    if np.count_nonzero(left) < 2:
+        only = classes[int(np.argmax(left))]
+        raise ValueError(
+            f"sample_weight is zero for every row but those of one class ({only!r}): a classifier needs at least two."
+        )
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:
+    """Return one weight a class; None where all are 1."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        counts = np.bincount(codes, minlength=classes.size)
+        return codes.size / (classes.size * counts)
+    weights = compute_class_weight(class_weight, classes=classes, y=classes)
+    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+        raise ValueError(f"class_weight must be non-negative and finite; got {class_weight!r}.")
+    return np.asarray(weights, dtype=np.float64)
+
+
+def row_weights(
+    weights: np.ndarray | None, per_class: np.ndarray | None, positive: np.ndarray, k: int
+) -> np.ndarray | None:
+    """Return the weights of the rows for class ``k`` against the rest.
+
+    As in LIBLINEAR: with two classes each has its own weight; with more, the rest keeps weight 1.
+    """
+    if per_class is None:
+        return weights
+    rest = per_class[0] if per_class.size == 2 else 1.0
+    factors = np.where(positive, per_class[k], rest)
+    return factors if weights is None else weights * factors

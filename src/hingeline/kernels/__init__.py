@@ -1,0 +1,1 @@
+"""What numba compiles, and nothing else: no printing, no clock, no Python objects."""

@@ -1,0 +1,76 @@
+"""How every kernel of hingeline is compiled, and the one instruction numba does not offer.
+
+A kernel is cached on disk, runs without the GIL, divides as NumPy does (no ZeroDivisionError) and may
+re-associate sums (so that dot products use the vector units). It may not assume that numbers are finite:
+infinite bounds are part of the squared hinge's problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FASTMATH = {"reassoc", "contract", "nsz"}
+
+
+def kernel(function: F) -> F:
+    """Compile ``function``: cached, without the GIL, signatures found at the first call."""
+    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)(function)
+    return compiled
+
+
+def by_type(implementations: dict[Any, Callable[..., Any]]) -> Callable[..., Any]:
+    """Return a function that chooses its implementation by the class of its first argument, a NamedTuple.
+
+    Compiled code chooses at compile time; uncompiled (``NUMBA_DISABLE_JIT=1``) the look-up happens at the call.
+    Function-valued arguments would do as well, but numba does not cache kernels that take them.
+    """
+
+    def verb(first: Any, *rest: Any) -> Any:
+        return implementations[type(first)](first, *rest)
+
+    @overload(verb, strict=False)
+    def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
+        return implementations.get(getattr(first, "instance_class", None))
+
+    return verb
+
+
+@intrinsic
+def _llvm_prefetch(typingctx: Any, array: Any, i: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array_type = signature.args[0]
+        struct = make_array(array_type)(context, builder, args[0])
+        index = context.cast(builder, args[1], signature.args[1], types.intp)
+        address = cgutils.get_item_pointer(context, builder, array_type, struct, [index], wraparound=False)
+        byte_pointer = ir.IntType(8).as_pointer()
+        i32 = ir.IntType(32)
+        fetch = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte_pointer], ir.FunctionType(ir.VoidType(), [byte_pointer, i32, i32, i32])
+        )
+        read, keep_in_all_caches, data_cache = i32(0), i32(3), i32(1)
+        builder.call(fetch, [builder.bitcast(address, byte_pointer), read, keep_in_all_caches, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, i), codegen
+
+
+def prefetch(array: Any, i: Any) -> None:
+    """Ask for the cache line of ``array[i]``; never faults, returns at once. Nothing happens uncompiled."""
+
+
+@overload(prefetch)
+def _prefetch(array: Any, i: Any) -> Callable[..., None]:
+    def compiled(array: Any, i: Any) -> None:
+        _llvm_prefetch(array, i)
+
+    return compiled

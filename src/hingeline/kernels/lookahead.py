@@ -1,0 +1,29 @@
+"""Software prefetch along a schedule: a step's memory is asked for while earlier steps run.
+
+The schedule is known ahead, and each level of indirection needs the one before: eight steps ahead where a row lies and
+the variable's record, four ahead its indices and values, two ahead the weights that it touches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compile import kernel, prefetch
+from .rows import prefetch_pointers, prefetch_row, prefetch_weights
+
+RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD = np.uint64(8), np.uint64(4), np.uint64(2)
+NEAR_WEIGHTS = 1 << 15  # entries of w; up to here (256 KiB) the caches hold them without being asked
+
+
+@kernel
+def look_ahead(rows: Any, variables: Any, w: Any, order: Any, k: Any) -> None:
+    """Prefetch for the steps that follow position ``k`` of ``order``."""
+    if k + RECORD_AHEAD < order.size:
+        far = order[k + RECORD_AHEAD]
+        prefetch(variables.alpha, far)
+        prefetch_pointers(rows, far)
+        prefetch_row(rows, order[k + ROW_AHEAD])
+        if w.size > NEAR_WEIGHTS:
+            prefetch_weights(rows, order[k + WEIGHTS_AHEAD], w)

@@ -1,0 +1,120 @@
+"""Passes over all rows, a slice at a time: checks of the input, norms, w from alpha, the certificate's sums, scores."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compile import kernel
+from .losses import diagonal, gap_term, primal_term, upper
+from .rows import ONE, axpy, dot, squared_norm, value
+from .shrink import projected
+
+
+class SparseScan(NamedTuple):
+    """What a slice of a sparse matrix looks like; ``bad_row`` is -1 where all is well."""
+
+    bad_row: Any
+    strictly_increasing: bool
+    all_ones: bool
+
+
+@kernel
+def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any, end: Any) -> SparseScan:
+    """Check indptr and indices of the rows begin to end (as unsigned numbers, so that negative ones are too large)."""
+    strictly_increasing, all_ones = True, True
+    for i in range(np.uint64(begin), np.uint64(end)):
+        first, last = indptr[i], indptr[i + ONE]
+        if last < first or last > indices.size:
+            return SparseScan(np.int64(i), False, False)
+        for k in range(first, last):
+            if indices[k] >= n_columns:
+                return SparseScan(np.int64(i), False, False)
+            strictly_increasing &= k == first or indices[k] > indices[k - ONE]
+            all_ones &= data[k] == 1.0
+    return SparseScan(-1, strictly_increasing, all_ones)
+
+
+@kernel
+def squared_norms(rows: Any, scratch: Any, distinct: Any, q: Any, begin: Any, end: Any) -> None:
+    """q_i = |x_i|^2 (bias included); NaN and infinities in a row show in its q_i."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        q[i] = squared_norm(rows, i, scratch, distinct)
+
+
+@kernel
+def add_weights(rows: Any, alpha: Any, y: Any, w: Any, begin: Any, end: Any) -> None:
+    """w <- w + sum alpha_i y_i x_i over the rows begin to end."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if alpha[i] != 0.0:
+            axpy(rows, i, alpha[i] * y[i], w)
+
+
+@kernel
+def certify_rows(rows: Any, loss: Any, variables: Any, w: Any, begin: Any, end: Any) -> Any:
+    """Largest violation, sum of losses and sum of gap terms over the rows begin to end at fixed w.
+
+    Rows with C_i = 0 are not part of the problem.
+    """
+    alpha, _, C, _, y = variables
+    violation, losses, gap = 0.0, 0.0, 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if C[i] > 0.0:
+            m = 1.0 - y[i] * dot(rows, i, w)
+            g = m - diagonal(loss, C[i]) * alpha[i]
+            violation = max(violation, abs(projected(alpha[i], g, upper(loss, C[i]))))
+            losses += primal_term(loss, m, C[i])
+            gap += gap_term(loss, m, alpha[i], C[i])
+    return violation, losses, gap
+
+
+@kernel
+def add_gram(rows: Any, s: Any, G: Any, begin: Any, end: Any) -> None:
+    """Add sum s_i x_i x_i' over the sparse rows begin to end to the upper triangle of G (bias last)."""
+    last = np.uint64(G.shape[0] - 1)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if s[i] != 0.0:
+            G[last, last] += s[i] * rows.bias * rows.bias
+            for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+                u, a = rows.indices[k], s[i] * value(rows, k)
+                G[u, last] += a * rows.bias
+                for m in range(rows.indptr[i], rows.indptr[i + ONE]):
+                    if rows.indices[m] <= u:  # with a repeated index both orders count, as they must
+                        G[rows.indices[m], u] += a * value(rows, m)
+
+
+@kernel
+def scores(rows: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
+    """out_i = <x_i, w> for the rows begin to end."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        out[i] = dot(rows, i, w)
+
+
+@kernel
+def scores_of_many(rows: Any, W: Any, out: Any, begin: Any, end: Any) -> None:
+    """out_ik = <x_i, column k of W> for the sparse rows begin to end: one pass for all columns."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        out[i] = 0.0
+        for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+            v, j = value(rows, k), rows.indices[k]
+            for c in range(W.shape[1]):
+                out[i, c] += v * W[j, c]
+
+
+@kernel
+def squared_length(w: Any) -> Any:
+    """|w|^2. (BLAS would wake its threads for this, which costs more than it gains beside other work.)"""
+    s = 0.0
+    for j in range(w.size):
+        s += w[j] * w[j]
+    return s
+
+
+@kernel
+def weighted_lengths(alpha: Any, q: Any) -> Any:
+    """Sum of alpha_i |x_i|."""
+    s = 0.0
+    for i in range(alpha.size):
+        s += alpha[i] * np.sqrt(q[i])
+    return s

@@ -1,0 +1,194 @@
+"""Row views: the data matrix as the engines see it, one row at a time.
+
+A view has few verbs, and every engine is written in them alone:
+
+==========================================  ====================================================================
+``dot(rows, i, w)``                         <x_i, w>
+``axpy(rows, i, a, w)``                     w <- w + a x_i
+``squared_norm(rows, i, scratch, distinct)``  |x_i|^2; where indices may repeat it is <x_i, s> with s = x_i summed
+                                            up in ``scratch``, a vector of zeros as long as w that is left so
+``value(rows, k)``                          stored value number k (sparse rows only)
+``prefetch_pointers(rows, i)``              ask for where row i begins and ends,
+``prefetch_row(rows, i)``                   then for its indices and values,
+``prefetch_weights(rows, i, w)``            then for the entries of w that it touches
+==========================================  ====================================================================
+
+``bias`` is the value of one more feature, the same in every row and not stored: the intercept. Its weight is
+the last entry of w, so w has one entry more than the data has columns, and a bias of zero leaves it at zero.
+
+Index arrays are unsigned: numba would guard every access with a signed index against negative values.
+Repeated indices in a row count as their sum, as in SciPy; no verb needs them sorted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .compile import by_type, prefetch
+
+ONE = np.uint64(1)
+INDICES_PER_LINE = np.uint64(8)  # of 8 bytes in a cache line of 64; a stride that suits 4 bytes too
+
+
+class CsrRows(NamedTuple):
+    """Compressed sparse rows; values in float32 or float64, sums in float64."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    bias: float
+
+
+class OnesRows(NamedTuple):
+    """Compressed sparse rows whose stored values are all equal to 1 and therefore not read."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    bias: float
+
+
+class DenseRows(NamedTuple):
+    """A C-ordered matrix."""
+
+    X: np.ndarray
+    bias: float
+
+
+Rows: TypeAlias = CsrRows | OnesRows | DenseRows
+
+
+def csr_dot(rows: CsrRows, i: Any, w: np.ndarray) -> float:
+    s = rows.bias * w[w.size - 1]
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        s += rows.data[k] * w[rows.indices[k]]
+    return s
+
+
+def ones_dot(rows: OnesRows, i: Any, w: np.ndarray) -> float:
+    s = rows.bias * w[w.size - 1]
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        s += w[rows.indices[k]]
+    return s
+
+
+def dense_dot(rows: DenseRows, i: Any, w: np.ndarray) -> float:
+    s = rows.bias * w[w.size - 1]
+    for j in range(rows.X.shape[1]):
+        s += rows.X[i, j] * w[j]
+    return s
+
+
+def csr_axpy(rows: CsrRows, i: Any, a: float, w: np.ndarray) -> None:
+    w[w.size - 1] += a * rows.bias
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        w[rows.indices[k]] += a * rows.data[k]
+
+
+def ones_axpy(rows: OnesRows, i: Any, a: float, w: np.ndarray) -> None:
+    w[w.size - 1] += a * rows.bias
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        w[rows.indices[k]] += a
+
+
+def dense_axpy(rows: DenseRows, i: Any, a: float, w: np.ndarray) -> None:
+    w[w.size - 1] += a * rows.bias
+    for j in range(rows.X.shape[1]):
+        w[j] += a * rows.X[i, j]
+
+
+def csr_value(rows: CsrRows, k: Any) -> float:
+    return np.float64(rows.data[k])
+
+
+def ones_value(rows: OnesRows, k: Any) -> float:
+    return 1.0
+
+
+def csr_squared_norm(rows: CsrRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
+    s = rows.bias * rows.bias
+    if distinct:
+        for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+            s += np.float64(rows.data[k]) * np.float64(rows.data[k])
+        return s
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        scratch[rows.indices[k]] += rows.data[k]
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        s += rows.data[k] * scratch[rows.indices[k]]
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        scratch[rows.indices[k]] = 0.0
+    return s
+
+
+def ones_squared_norm(rows: OnesRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
+    s = rows.bias * rows.bias
+    if distinct:
+        return s + np.float64(rows.indptr[i + ONE] - rows.indptr[i])
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        scratch[rows.indices[k]] += 1.0
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        s += scratch[rows.indices[k]]
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        scratch[rows.indices[k]] = 0.0
+    return s
+
+
+def dense_squared_norm(rows: DenseRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
+    s = rows.bias * rows.bias
+    for j in range(rows.X.shape[1]):
+        s += np.float64(rows.X[i, j]) * np.float64(rows.X[i, j])
+    return s
+
+
+def csr_prefetch_row(rows: CsrRows, i: Any) -> None:
+    for k in range(rows.indptr[i], rows.indptr[i + ONE], INDICES_PER_LINE):
+        prefetch(rows.indices, k)
+        prefetch(rows.data, k)
+
+
+def ones_prefetch_row(rows: OnesRows, i: Any) -> None:
+    for k in range(rows.indptr[i], rows.indptr[i + ONE], INDICES_PER_LINE):
+        prefetch(rows.indices, k)
+
+
+def dense_prefetch_row(rows: DenseRows, i: Any) -> None:
+    row = rows.X[i]
+    for j in range(0, row.size, 8):
+        prefetch(row, j)
+
+
+def sparse_prefetch_pointers(rows: CsrRows | OnesRows, i: Any) -> None:
+    prefetch(rows.indptr, i)
+
+
+def dense_prefetch_pointers(rows: DenseRows, i: Any) -> None:
+    pass
+
+
+def sparse_prefetch_weights(rows: CsrRows | OnesRows, i: Any, w: np.ndarray) -> None:
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        prefetch(w, rows.indices[k])
+
+
+def dense_prefetch_weights(rows: DenseRows, i: Any, w: np.ndarray) -> None:
+    pass
+
+
+# The verbs. Compiled and uncompiled code alike choose by the class of ``rows``.
+
+dot = by_type({CsrRows: csr_dot, OnesRows: ones_dot, DenseRows: dense_dot})
+axpy = by_type({CsrRows: csr_axpy, OnesRows: ones_axpy, DenseRows: dense_axpy})
+value = by_type({CsrRows: csr_value, OnesRows: ones_value})
+squared_norm = by_type(
+    {CsrRows: csr_squared_norm, OnesRows: ones_squared_norm, DenseRows: dense_squared_norm},
+)
+prefetch_pointers = by_type(
+    {CsrRows: sparse_prefetch_pointers, OnesRows: sparse_prefetch_pointers, DenseRows: dense_prefetch_pointers},
+)
+prefetch_row = by_type(
+    {CsrRows: csr_prefetch_row, OnesRows: ones_prefetch_row, DenseRows: dense_prefetch_row},
+)
+prefetch_weights = by_type(
+    {CsrRows: sparse_prefetch_weights, OnesRows: sparse_prefetch_weights, DenseRows: dense_prefetch_weights},
+)

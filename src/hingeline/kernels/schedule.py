@@ -1,0 +1,74 @@
+"""Schedules: which variables a sweep visits, in which order. The only place that knows preferences.
+
+Every function does a slice of its work, so that no compiled call lasts long.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compile import kernel
+from .random import below, uniform
+
+LARGEST_EXPONENT = 30.0  # e^30 lifts any p above p_max; more could overflow
+
+
+class Preferences(NamedTuple):
+    """Constants of Algorithm 5, with the paper's values."""
+
+    c: float = 1 / 5
+    p_min: float = 1 / 20
+    p_max: float = 20.0
+
+
+@kernel
+def shuffle(order: Any, n: Any, begin: Any, end: Any, rng: Any) -> None:
+    """Fisher-Yates over ``order[:n]``: positions begin to end get their final entry."""
+    n = np.uint64(n)
+    for s in range(np.uint64(begin), np.uint64(end)):
+        r = s + below(rng, n - s)
+        order[s], order[r] = order[r], order[s]
+
+
+@kernel
+def sum_preferences(p: Any, kept: Any, begin: Any, end: Any) -> Any:
+    """Sum of p over the variables ``kept[begin:end]``."""
+    s = 0.0
+    for k in range(np.uint64(begin), np.uint64(end)):
+        s += p[kept[k]]
+    return s
+
+
+@kernel
+def define_schedule(p: Any, kept: Any, I: Any, begin: Any, end: Any, j: Any, N: Any, rng: Any) -> Any:
+    """Algorithm 4 for the variables ``kept[begin:end]``: how often each one occurs in the schedule I.
+
+    ``j`` entries of I are filled and ``N`` is the sum of the preferences not yet dealt with; both are returned
+    for the next slice. The schedule has as many entries as there are variables: N may have drifted by
+    rounding, so n is clamped to what is left, and the last variable takes the rest.
+    """
+    l = kept.size
+    for k in range(np.uint64(begin), np.uint64(end)):
+        i = kept[k]
+        m = p[i] * (l - j) / N if N > 0.0 else 0.0
+        n = int(m)
+        if uniform(rng) < m - n:
+            n += 1
+        n = l - j if k == l - 1 else min(n, l - j)
+        for _ in range(n):
+            I[j] = i
+            j += 1
+        N -= p[i]
+    return j, N
+
+
+@kernel
+def adapted(preferences: Any, p: Any, gain: Any, D_ref: Any) -> Any:
+    """Algorithm 5: the new preference of a variable whose step gained ``gain`` where ``D_ref`` is the average."""
+    if D_ref <= 0.0:
+        return p
+    h = preferences.c * (gain / D_ref - 1.0)
+    return min(max(exp(min(h, LARGEST_EXPONENT)) * p, preferences.p_min), preferences.p_max)

@@ -1,0 +1,72 @@
+"""The proximal dual term of one row, and its sums along a line: what the Newton engine needs of a loss.
+
+psi_i(m) = max over 0 <= a <= U_i of  a m - D_i a^2/2 - sigma_i (a - abar_i)^2/2,   sigma_i = 2 delta / C_i,
+
+is smooth in m, with slope alpha_i = clip((m + sigma_i abar_i)/(D_i + sigma_i), 0, U_i) and curvature 1/(D_i + sigma_i)
+in the band where alpha_i is not clipped. The squared hinge is smooth by itself (D_i > 0) and takes delta = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compile import kernel
+from .losses import diagonal, gap_term, primal_term, upper
+
+
+@kernel
+def respond(loss: Any, variables: Any, m: Any, abar: Any, delta: Any, alpha: Any, s: Any, begin: Any, end: Any) -> Any:
+    """alpha_i and curvature s_i at the margins m; returns the largest violation and the size of the band.
+
+    Only rows with q_i > 0 and C_i > 0 respond; the others are solved already.
+    """
+    _, q, C, _, _ = variables
+    violation, band = 0.0, 0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        s[i] = 0.0
+        if C[i] > 0.0 and q[i] > 0.0:
+            U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
+            a = (m[i] + sigma * abar[i]) / (D + sigma)
+            if a <= 0.0:
+                alpha[i] = 0.0
+                violation = max(violation, m[i])
+            elif a >= U:
+                alpha[i] = U
+                violation = max(violation, -m[i])
+            else:
+                alpha[i] = a
+                s[i] = 1.0 / (D + sigma)
+                band += 1
+                violation = max(violation, abs(m[i] - D * a))
+    return violation, band
+
+
+@kernel
+def along_line(loss: Any, variables: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any, begin: Any, end: Any) -> Any:
+    """First and second derivative in tau of sum_i psi_i(m_i - tau t_i)."""
+    _, q, C, _, _ = variables
+    first, second = 0.0, 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if C[i] > 0.0 and q[i] > 0.0:
+            U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
+            a = (m[i] - tau * t[i] + sigma * abar[i]) / (D + sigma)
+            if a >= U:
+                first -= U * t[i]
+            elif a > 0.0:
+                first -= a * t[i]
+                second += t[i] * t[i] / (D + sigma)
+    return first, second
+
+
+@kernel
+def sum_terms(loss: Any, variables: Any, m: Any, alpha: Any, begin: Any, end: Any) -> Any:
+    """Sums of the losses and of the gap terms at given margins."""
+    _, _, C, _, _ = variables
+    losses, gap = 0.0, 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if C[i] > 0.0:
+            losses += primal_term(loss, m[i], C[i])
+            gap += gap_term(loss, m[i], alpha[i], C[i])
+    return losses, gap

@@ -1,0 +1,30 @@
+"""Dual variables and all that belongs to them, packed.
+
+A step needs five numbers of its variable. They share one record of 32 bytes, so a visit costs one cache line instead of
+five; the engines see five (strided) arrays and read like the paper.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+RECORD = np.dtype([("alpha", "f8"), ("q", "f8"), ("C", "f8"), ("p", "f4"), ("y", "f4")])
+
+
+class Variables(NamedTuple):
+    """One entry a row: dual variable, squared norm, C_i, preference, label."""
+
+    alpha: np.ndarray
+    q: np.ndarray
+    C: np.ndarray
+    p: np.ndarray
+    y: np.ndarray
+
+
+def new_variables(n: int) -> Variables:
+    """Return ``n`` packed variables: alpha = 0, preferences 1, the rest for the caller to fill."""
+    records = np.zeros(n, dtype=RECORD)
+    records["p"] = 1.0
+    return Variables(*(records[name] for name in Variables._fields))

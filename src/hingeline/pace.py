@@ -1,0 +1,38 @@
+"""Pacing: long work is cut into compiled calls that each last about 50 ms.
+
+Between two calls Python gets its turn, so Ctrl-C, clocks and progress never wait longer than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+SLICE_SECONDS = 0.05
+FIRST_SLICE = 4096  # units of work; rows of a few thousand non-zeros stay within a few milliseconds
+FASTEST_GROWTH = 8.0
+
+
+def do_nothing() -> None:
+    """What happens between two slices where nobody has a wish."""
+
+
+class Pace:
+    """Cuts work into slices by the measured cost of its unit; calls ``between`` after each of them."""
+
+    def __init__(self, between: Callable[[], None] = do_nothing) -> None:
+        self.size = FIRST_SLICE
+        self._between = between
+
+    def slices(self, n: int) -> Iterator[tuple[int, int]]:
+        """Yield the bounds of consecutive slices of range(n)."""
+        begin = 0
+        while begin < n:
+            end = min(n, begin + self.size)
+            started = perf_counter()
+            yield begin, end
+            if end - begin == self.size:
+                growth = SLICE_SECONDS / max(perf_counter() - started, 1e-9)
+                self.size = max(1, int(self.size * min(FASTEST_GROWTH, growth)))
+            self._between()
+            begin = end

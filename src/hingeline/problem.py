@@ -1,0 +1,298 @@
+"""The one door for data: X, y and weights come in, a validated ``Problem`` goes to the solvers.
+
+Compiled code trusts what it is given, so everything is checked here: structure first (SciPy's own methods crash on a
+malformed matrix), then the values, while the squared norms that every engine needs are computed. Arrays whose layout
+fits are used as they are, as read-only views.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .kernels.losses import Loss
+from .kernels.passes import scan_sparse, squared_norms
+from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
+from .pace import Pace
+
+MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
+
+
+class NotANumberError(ValueError, TypeError):
+    """An entry of X that is no number: both a wrong value and a wrong type."""
+
+
+class Matrix(NamedTuple):
+    """X with a structure that compiled code can follow: its row view, the intercept's constant feature included."""
+
+    rows: Rows
+    n_rows: int
+    n_features: int
+    distinct: bool  # no row repeats an index
+
+
+@dataclass(frozen=True)
+class Data:
+    """A matrix whose values are checked too, and the squared norms of its rows."""
+
+    rows: Rows
+    n_rows: int
+    n_features: int
+    q: np.ndarray
+
+    @cached_property
+    def largest_q(self) -> float:
+        """Largest squared norm of a row."""
+        return float(self.q.max())
+
+
+@dataclass(frozen=True)
+class Problem:
+    """min_w |w|^2/2 + sum_i loss_i(1 - y_i <x_i, w>), with C_i the weight of row i.
+
+    ``kept`` lists the rows that an engine visits: rows of zeros are solved at once and rows of no weight count for
+    nothing. None means every row.
+    """
+
+    data: Data
+    y: np.ndarray
+    C: np.ndarray | float
+    loss: Loss
+    kept: np.ndarray | None
+
+    @property
+    def every_row(self) -> bool:
+        """Whether an engine visits every row."""
+        return self.kept is None
+
+    @property
+    def n_variables(self) -> int:
+        """Return l, the number of variables that an engine works on."""
+        return self.data.n_rows if self.kept is None else self.kept.size
+
+    def variables_in_order(self) -> np.ndarray:
+        """Return the rows to visit, as a new array."""
+        if self.kept is None:
+            return np.arange(self.data.n_rows, dtype=np.uint32)
+        return self.kept.copy()
+
+
+def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Loss) -> Problem:
+    """Return the problem of labels ``y`` in {-1, +1} and, where given, row ``weights`` that multiply C."""
+    if not (loss.C > 0.0 and isfinite(loss.C)):
+        raise ValueError(f"C must be a positive finite number; got {loss.C!r}.")
+    C: np.ndarray | float = float(loss.C)
+    visited = data.q > 0.0
+    if weights is not None:
+        check_weights(weights, data.n_rows)
+        with np.errstate(over="ignore"):
+            C = loss.C * weights
+        visited &= C > 0.0
+    with np.errstate(over="ignore"):
+        farthest = sqrt(data.largest_q) * float(np.sum(2.0 * C * np.sqrt(data.q)))
+    if not farthest < inf:
+        raise ValueError(
+            f"C = {loss.C:g} times the weights times the squared values of X overflows float64: "
+            "scale X, or choose a smaller C."
+        )
+    kept = None if visited.all() else np.flatnonzero(visited).astype(np.uint32)
+    return Problem(data, y, C, loss, kept)
+
+
+def check_weights(weights: np.ndarray, n_rows: int) -> None:
+    """Raise unless ``weights`` are non-negative, finite, and not all zero."""
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, X has {n_rows} rows: one weight a row is needed.")
+    finite = np.isfinite(weights)
+    if not finite.all():
+        i = int(np.argmin(finite))
+        raise ValueError(f"sample_weight[{i}] is {weights[i]}: weights must be finite (no NaN, no inf).")
+    if weights.min() < 0.0:
+        i = int(np.argmin(weights))
+        raise ValueError(f"sample_weight[{i}] is {weights[i]}: negative weights have no meaning here; use 0 or more.")
+    if weights.max() == 0.0:
+        raise ValueError("sample_weight is zero for every row: nothing is left to train on.")
+
+
+def read_matrix(X: Any, bias: float = 0.0) -> Matrix:
+    """Check the structure of ``X`` (dense, or sparse in any of SciPy's formats) and return it as rows."""
+    return _sparse_rows(X, bias) if sparse.issparse(X) else _dense_rows(X, bias)
+
+
+def read_data(X: Any, bias: float = 0.0) -> Data:
+    """Check structure and values of ``X``, and return it as rows with a constant feature."""
+    return check_values(read_matrix(X, bias))
+
+
+def check_values(matrix: Matrix) -> Data:
+    """Raise where a value is not finite or its square overflows."""
+    return Data(matrix.rows, matrix.n_rows, matrix.n_features, _checked_norms(matrix))
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise unless ``shape`` is that of a matrix with rows and columns that kernels can number."""
+    if len(shape) != 2:
+        raise ValueError(
+            f"X must be a matrix of shape (rows, columns); got {len(shape)} dimension(s), shape {shape}. Reshape your "
+            "data: X.reshape(-1, 1) where it has a single feature, X.reshape(1, -1) where it is a single row."
+        )
+    for size, name in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(f"Found array with 0 {name}(s) (shape={shape}) while a minimum of 1 is required.")
+    if shape[0] > MOST_ROWS:
+        raise ValueError(f"X has {shape[0]} rows; at most {MOST_ROWS} are supported.")
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a read-only, contiguous, native view of ``array`` (read-only arrays are a type of their own in numba)."""
+    view = np.require(np.asarray(array), dtype=array.dtype.newbyteorder("="), requirements=["C", "A"]).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def _as_values(values: np.ndarray, name: str) -> np.ndarray:
+    """Return float32 or float64 values, without a copy where they are such, else in the smaller type that is exact."""
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}.")
+    if kind == "f" and size in (4, 8):
+        return values
+    if (kind in "iu" and size <= 2) or kind == "b" or (kind == "f" and size == 2):
+        return values.astype(np.float32)
+    if kind in "iuf":
+        return values.astype(np.float64)
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise NotANumberError(f"{_first_non_number(values, name)}: {error}. Encode it as a number.") from error
+
+
+def _first_non_number(values: np.ndarray, name: str) -> str:
+    for at, value in np.ndenumerate(values):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{name}[{', '.join(map(str, at))}] is {value!r}"
+    return f"{name} has dtype {values.dtype}"
+
+
+def _dense_rows(X: Any, bias: float) -> Matrix:
+    X = np.asarray(X)
+    check_shape(X.shape)
+    return Matrix(DenseRows(read_only(_as_values(X, "X")), bias), X.shape[0], X.shape[1], True)
+
+
+def _sparse_rows(X: Any, bias: float) -> Matrix:
+    check_shape(X.shape)
+    n_rows, n_features = X.shape
+    data, indices, indptr = _csr_arrays(X)
+    data = read_only(_as_values(data, "X.data"))
+    scan = _scan(indptr, indices, data, n_rows, n_features, "row", "column")
+    indptr, indices = _unsigned(indptr), _unsigned(indices)
+    rows = OnesRows(indptr, indices, bias) if scan.all_ones else CsrRows(indptr, indices, data, bias)
+    return Matrix(rows, n_rows, n_features, scan.strictly_increasing)
+
+
+def _csr_arrays(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return data, indices, indptr of ``X`` as CSR; what SciPy is to convert is checked first."""
+    if X.format != "csr":
+        if X.format == "csc":
+            _scan(X.indptr, X.indices, X.data, X.shape[1], X.shape[0], "column", "row")
+        elif X.format == "bsr":
+            r, c = X.blocksize
+            blocks = X.data.reshape(len(X.data), -1)[:, 0] if X.data.size else X.data.reshape(-1)
+            _scan(X.indptr, X.indices, blocks, X.shape[0] // r, X.shape[1] // c, "block row", "block column")
+        elif X.format == "coo":
+            _check_coordinates(X)
+        X = X.tocsr()
+    return X.data, X.indices, X.indptr
+
+
+def _check_coordinates(X: Any) -> None:
+    for axis, (at, size) in enumerate(zip((X.row, X.col), X.shape, strict=True)):
+        name = ("row", "col")[axis]
+        if at.shape != X.data.shape or at.dtype.kind not in "iu":
+            raise ValueError(f"X.{name} must hold one integer for each entry of X.data: the COO matrix is malformed.")
+        if at.size and not (at.min() >= 0 and at.max() < size):
+            k = int(np.argmax((at < 0) | (at >= size)))
+            raise ValueError(f"X.{name}[{k}] is {at[k]}, outside of [0, {size}): the COO matrix is malformed.")
+
+
+def _scan(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_major: int, n_minor: int, major: str, minor: str
+) -> Any:
+    """Check a compressed matrix before anything follows its indices; tell whether rows are sorted and values all 1."""
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise ValueError(f"X.{name} must be a vector of integers; got {array.dtype} of shape {array.shape}.")
+    if indptr.size != n_major + 1:
+        raise ValueError(f"X.indptr has {indptr.size} entries, {n_major} {major}s need {n_major + 1}.")
+    if data.ndim != 1 or indices.size != data.size:
+        raise ValueError(f"X.indices has {indices.size} entries, X.data has shape {data.shape}: they must match.")
+    if indptr[0] != 0:
+        raise ValueError(f"X.indptr[0] is {indptr[0]}; it must be 0.")
+    numeric = data if data.dtype.kind == "f" and data.dtype.itemsize in (4, 8) else np.zeros(data.size, np.bool_)
+    unsigned_indptr, unsigned_indices, numeric = _unsigned(indptr), _unsigned(indices), read_only(numeric)
+    strictly_increasing = all_ones = True
+    for begin, end in Pace().slices(n_major):
+        scan = scan_sparse(unsigned_indptr, unsigned_indices, numeric, n_minor, begin, end)
+        if scan.bad_row >= 0:
+            raise ValueError(_what_is_broken(indptr, indices, scan.bad_row, n_minor, major, minor))
+        strictly_increasing &= scan.strictly_increasing
+        all_ones &= scan.all_ones
+    return scan._replace(strictly_increasing=strictly_increasing, all_ones=all_ones and data.size > 0)
+
+
+def _what_is_broken(indptr: np.ndarray, indices: np.ndarray, i: int, n_minor: int, major: str, minor: str) -> str:
+    first, last = int(indptr[i]), int(indptr[i + 1])
+    if not 0 <= first <= last <= indices.size:
+        return (
+            f"X.indptr is broken at {major} {i}: it runs from {first} to {last}, but bounds must not decrease and not "
+            f"exceed the {indices.size} stored entries. Rebuild the matrix from its entries."
+        )
+    at = first + int(np.argmax((indices[first:last] < 0) | (indices[first:last] >= n_minor)))
+    return f"X has {minor} index {indices[at]} in {major} {i}, outside of [0, {n_minor}). Check how it was built."
+
+
+def _unsigned(array: np.ndarray) -> np.ndarray:
+    if array.dtype.itemsize < 4:
+        array = array.astype(np.int32)
+    array = read_only(array)
+    return array.view(np.uint32 if array.dtype.itemsize == 4 else np.uint64)
+
+
+def _checked_norms(matrix: Matrix) -> np.ndarray:
+    """Return q; raises where it is not finite."""
+    rows, n_rows, n_features, distinct = matrix
+    q = np.empty(n_rows)
+    scratch = np.zeros(1 if distinct else n_features + 1)
+    for begin, end in Pace().slices(n_rows):
+        squared_norms(rows, scratch, distinct, q, begin, end)
+        part = q[begin:end]
+        if not isfinite(part.sum()):
+            bad = begin + int(np.argmin(np.isfinite(part)))
+            if not isfinite(q[bad]):
+                raise ValueError(_what_is_not_finite(rows, bad))
+    return q
+
+
+def _what_is_not_finite(rows: Rows, i: int) -> str:
+    if isinstance(rows, DenseRows):
+        values, columns = rows.X[i], np.arange(rows.X.shape[1])
+    else:
+        inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        columns = rows.indices[inside]
+        values = rows.data[inside] if isinstance(rows, CsrRows) else np.ones(columns.size)
+    for test, name in ((np.isnan, "NaN"), (np.isinf, "infinity (inf)")):
+        if test(values).any():
+            column = columns[int(np.argmax(test(values)))]
+            return f"Input X contains {name} at row {i}, column {column}: replace it, or drop the row."
+    return (
+        f"The squares of row {i} of X overflow float64 (largest value {np.abs(values).max():g}, bias {rows.bias:g}): "
+        "scale the data."
+    )

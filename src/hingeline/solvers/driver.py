@@ -1,0 +1,192 @@
+"""The outer loop that all engines share.
+
+An engine runs compiled slices of work and reports each sweep to its ``Run``; the run paces the slices, keeps the
+clock and the history, calls back, and decides when training ends. Between two slices Python gets its turn, so Ctrl-C
+never waits longer than a slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from enum import Enum
+from math import isnan
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..pace import Pace
+from ..solution import HISTORY, Certificate, Progress
+
+CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
+STALLED = 8  # sweeps without a better violation after which the rounding floor is looked at (then at 16, 32, ...)
+NEAR_FLOOR, STALLED_NEAR_FLOOR = 1000.0, 256  # this near to the floor, and that long without progress: rounding
+
+
+class Verdict(Enum):
+    """What a run answers to a sweep."""
+
+    GO_ON = "go on"
+    SATISFIED = "satisfied"  # as far as the sweep can tell: the engine verifies as printed in the paper
+    REFUTED = "refuted"  # the sweep looked good, an exact check over all variables did not
+
+
+class Ended(Exception):
+    """Raised out of an engine when training ends; the state it worked on is valid at any time."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap where given; and the caps."""
+
+    tol: float = 1e-3
+    gap_tol: float | None = None
+    max_iter: int | None = None
+    max_time: float | None = None
+
+
+class Run:
+    """One training run.
+
+    Parameters
+    ----------
+    stop : Stop
+    certify : callable () -> Certificate
+        Exact certificate at the present dual variables.
+    floor : callable () -> float
+        What rounding makes of the violation even at the optimum.
+    callback : callable (Progress) -> bool or None
+        Told of every sweep; a true answer ends training.
+    cancelled : callable () -> bool
+        Asked between slices; for training in several threads, of which only the main one sees Ctrl-C.
+    """
+
+    def __init__(
+        self,
+        stop: Stop,
+        certify: Callable[[], Certificate],
+        floor: Callable[[], float],
+        callback: Callable[[Progress], Any] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        started: float | None = None,
+    ) -> None:
+        self.stop = stop
+        self.n_iter = 0
+        self.n_steps = 0
+        self._certify = certify
+        self.floor = floor
+        self._callback = callback
+        self._cancelled = cancelled
+        self._started = perf_counter() if started is None else started
+        self._records: list[tuple[float, int, float, float]] = []
+        self.dual = 0.0
+        self._best_violation, self._best_sweep = np.inf, 0
+        self._check_ratio = CHECK_RATIO
+        self.visits = Pace(self.between)  # a unit of work: a step,
+        self.passes = Pace(self.between)  # a row of a pass,
+        self.shuffles = Pace(self.between)  # an entry of a schedule
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return perf_counter() - self._started
+
+    @property
+    def history(self) -> np.ndarray:
+        """One record a sweep."""
+        return np.array(self._records, dtype=HISTORY)
+
+    def note_gap(self, gap: float) -> None:
+        """Add the final certificate's gap to the last sweep's record."""
+        if self._records:
+            self._records[-1] = (*self._records[-1][:3], gap)
+
+    def check_cancelled(self) -> None:
+        """Leave at once where another thread was interrupted."""
+        if self._cancelled is not None and self._cancelled():
+            raise CancelledError
+
+    def between(self) -> None:
+        """Look at the clock and at other threads, between two slices."""
+        self.check_cancelled()
+        if self.stop.max_time is not None and self.seconds >= self.stop.max_time:
+            raise Ended("max_time")
+
+    def sweeps(self) -> Iterator[int]:
+        """Yield the number of each sweep to come, without end unless ``max_iter`` sets one."""
+        while self.stop.max_iter is None or self.n_iter < self.stop.max_iter:
+            yield self.n_iter
+        raise Ended("max_iter")
+
+    def sweep(self, steps: int, violation: float, gain: float, gap: float, criterion: float, complete: bool) -> Verdict:
+        """Report a sweep; returns what the engine is to make of it, or raises ``Ended``.
+
+        Parameters
+        ----------
+        steps : int
+            Visits in this sweep.
+        violation, gain, gap : float
+            As seen during the sweep: largest violation, dual progress, sum of the gap terms. A gain of NaN says that
+            the engine sets ``dual`` and looks for rounding by itself.
+        criterion : float
+            What the engine compares with eps.
+        complete : bool
+            Whether no variable was hidden from the sweep.
+        """
+        self.n_iter += 1
+        self.n_steps += steps
+        if not isnan(gain):
+            self.dual += gain
+        verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
+        self._records.append((self.seconds, self.n_steps, violation, exact_gap))
+        if self._callback is not None:
+            progress = Progress(self.n_iter, self.n_steps, self.seconds, violation, exact_gap)
+            if self._callback(progress):
+                raise Ended("callback")
+        if verdict is Verdict.SATISFIED and self.stop.gap_tol is not None:
+            raise Ended("gap_tol")
+        if verdict is not Verdict.SATISFIED and complete and not isnan(gain) and self._is_rounding(violation, gain):
+            raise Ended("rounding")
+        return verdict
+
+    def _judge(
+        self, violation: float, gain: float, gap: float, criterion: float, complete: bool
+    ) -> tuple[Verdict, float]:
+        """Compare a sweep with the stop rule."""
+        if self.stop.gap_tol is None:
+            if criterion < self.stop.tol:
+                return Verdict.SATISFIED, np.nan
+        else:
+            estimate = gap * self._check_ratio
+            if estimate <= self.stop.gap_tol * (self.dual + estimate):
+                certificate = self._certify()
+                if certificate.gap <= self.stop.gap_tol:
+                    return Verdict.SATISFIED, certificate.gap
+                # Aim the next check at the gap that this one measured.
+                measured = certificate.gap * certificate.primal
+                self._check_ratio = max(self._check_ratio, measured / gap if gap > 0.0 else 0.0)
+                return Verdict.REFUTED, certificate.gap
+        if gain <= 0.0 and not complete:
+            return Verdict.REFUTED, np.nan
+        return Verdict.GO_ON, np.nan
+
+    def _is_rounding(self, violation: float, gain: float) -> bool:
+        """Tell a run that cannot go on: nothing moves, or the violation is at the floor that rounding sets.
+
+        The floor is looked at when the best violation is 8, 16, 32, ... sweeps old: rarely, since it costs a pass.
+        """
+        if violation < self._best_violation:
+            self._best_violation, self._best_sweep = violation, self.n_iter
+        stalled = self.n_iter - self._best_sweep
+        if gain > 0.0 and (stalled < STALLED or stalled & (stalled - 1)):
+            return False
+        floor = self.floor()
+        if gain <= 0.0:  # an adaptive schedule may have missed the one variable that can move
+            return self._certify().violation <= NEAR_FLOOR * floor
+        return violation <= floor or (stalled >= STALLED_NEAR_FLOOR and violation <= NEAR_FLOOR * floor)

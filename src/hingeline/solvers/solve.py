@@ -1,0 +1,114 @@
+"""``solve``: the functional core, for those who need no estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ..kernels.losses import Hinge, Loss, SquaredHinge
+from ..problem import make_problem, read_data
+from ..solution import Progress, Solution
+from .driver import Stop
+from .train import ENGINES, train
+
+
+def solve(
+    X: Any,
+    y: Any,
+    loss: Loss = Hinge(),
+    *,
+    solver: str = "auto",
+    tol: float = 1e-3,
+    gap_tol: float | None = None,
+    alpha0: Any = None,
+    max_iter: int | None = None,
+    max_time: float | None = None,
+    random_state: int | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    sample_weight: Any = None,
+    bias: float = 0.0,
+) -> Solution:
+    """Minimise |w|^2/2 + sum_i loss(1 - y_i <x_i, w>) and return the model with its certificate.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_rows, n_features)
+        float32 and float64 are used as they are where the layout (C order, CSR) fits.
+    y : array of shape (n_rows,)
+        Labels -1 and +1.
+    loss : Hinge or SquaredHinge
+        The loss, with its C.
+    solver : {"auto", "avsf", "baseline", "newton"}
+        Engine; "auto" solves small problems to rounding.
+    tol : float
+        Stop when the largest violation of the optimality conditions is below (the paper's eps).
+    gap_tol : float, optional
+        Stop when the relative duality gap is below; ``tol`` is then not used.
+    alpha0 : array of shape (n_rows,), optional
+        Where to start; moved into the box.
+    max_iter, max_time : optional
+        Caps on sweeps (Newton: iterations) and seconds.
+    random_state : int, optional
+        Seed of the order of visits; None takes a new one each time.
+    callback : callable, optional
+        Called with a ``Progress`` after each sweep; a true answer ends training.
+    sample_weight : array of shape (n_rows,), optional
+        Multiplies C row by row; zero takes a row out.
+    bias : float
+        Value of a constant feature; its weight times ``bias`` is the solution's ``intercept``.
+
+    Returns
+    -------
+    Solution
+    """
+    if not isinstance(loss, (Hinge, SquaredHinge)):
+        raise ValueError(f"loss must be a Hinge or a SquaredHinge; got {loss!r}.")
+    if solver != "auto" and solver not in ENGINES:
+        raise ValueError(f"solver must be 'auto' or one of {sorted(ENGINES)}; got {solver!r}.")
+    stop = checked_stop(tol, gap_tol, max_iter, max_time)
+    if not isfinite(bias):
+        raise ValueError(f"bias must be finite; got {bias!r}.")
+    data = read_data(X, float(bias))
+    y = _labels(y, data.n_rows)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    problem = make_problem(data, y, weights, type(loss)(float(loss.C)))
+    if alpha0 is not None:
+        alpha0 = checked_start(alpha0, data.n_rows)
+    seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
+    return train(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback)
+
+
+def checked_stop(tol: float, gap_tol: float | None, max_iter: int | None, max_time: float | None) -> Stop:
+    """Return the stop rule, or raise where a part of it makes no sense."""
+    for name, value in (("tol", tol), ("gap_tol", gap_tol), ("max_time", max_time)):
+        if value is not None and not value > 0.0:
+            raise ValueError(f"{name} must be a positive number; got {value!r}.")
+    if max_iter is not None and max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1; got {max_iter!r}.")
+    return Stop(tol, gap_tol, max_iter, max_time)
+
+
+def checked_start(alpha0: Any, n_rows: int) -> np.ndarray:
+    """Return the start as non-negative finite numbers, or raise."""
+    alpha0 = np.asarray(alpha0, dtype=np.float64)
+    if alpha0.shape != (n_rows,):
+        raise ValueError(f"alpha0 has shape {alpha0.shape}, X has {n_rows} rows: one value a row is needed.")
+    if not np.isfinite(alpha0).all():
+        raise ValueError(f"alpha0[{int(np.argmin(np.isfinite(alpha0)))}] is not finite.")
+    return np.maximum(alpha0, 0.0)
+
+
+def _labels(y: Any, n_rows: int) -> np.ndarray:
+    y = np.asarray(y)
+    if y.shape != (n_rows,):
+        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one label a row is needed.")
+    wrong = (y != 1) & (y != -1)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(f"y[{i}] is {y[i]!r}: labels must be -1 and +1 (LinearSVC takes any two or more).")
+    if (y == y[0]).all():
+        raise ValueError(f"y holds one class only ({y[0]!r}): a classifier needs both.")
+    return y.astype(np.float32)

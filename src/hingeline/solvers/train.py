@@ -1,0 +1,95 @@
+"""From a problem to a solution: start, engine, certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..kernels.random import seeded
+from ..pace import Pace
+from ..problem import Problem
+from ..solution import Certificate, Progress, Solution
+from .avsf import avsf
+from .baseline import baseline
+from .certificate import certify, rounding_floor, weights
+from .driver import Ended, Run, Stop
+from .newton import newton
+from .select import choose
+from .state import State, new_variables_of
+
+ENGINES: dict[str, Callable[[State, Run], None]] = {"baseline": baseline, "avsf": avsf, "newton": newton}
+MET = ("tol", "gap_tol", "rounding")
+MOST_RESTARTS = 3
+
+
+def train(
+    problem: Problem,
+    solver: str,
+    stop: Stop,
+    *,
+    seed: int,
+    alpha0: np.ndarray | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Solution:
+    """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run."""
+    started = perf_counter()
+    if solver == "auto":
+        solver, stop = choose(problem, stop)
+    variables = new_variables_of(problem, alpha0)
+    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed))
+
+    def refresh(pace: Pace) -> Certificate:
+        state.w[:] = weights(problem, variables, pace)
+        return certify(problem, variables, state.w, pace)
+
+    run = Run(
+        stop,
+        certify=lambda: refresh(run.passes),
+        floor=lambda: rounding_floor(problem, variables),
+        callback=callback,
+        cancelled=cancelled,
+        started=started,
+    )
+    to_the_end = Pace(run.check_cancelled)  # a certificate is finished even where the time is up
+    if variables.alpha.any():
+        run.dual = refresh(to_the_end).dual
+    for _ in range(1 + MOST_RESTARTS):
+        reason = _engine_run(ENGINES[solver], state, run)
+        before = state.w.copy()
+        certificate = refresh(to_the_end)
+        # w is updated step by step; where these roundings add up to a violation, the engine goes on from the exact w.
+        drift = sqrt(problem.data.largest_q) * float(np.linalg.norm(state.w - before))
+        if reason != "tol" or certificate.violation < stop.tol or drift < 0.1 * stop.tol:
+            break
+    else:
+        reason = "rounding"
+    run.note_gap(certificate.gap)
+    return Solution(
+        w=state.w[:-1],
+        intercept=problem.data.rows.bias * float(state.w[-1]),
+        alpha=np.ascontiguousarray(variables.alpha),
+        certificate=certificate,
+        history=run.history,
+        n_iter=run.n_iter,
+        n_steps=run.n_steps,
+        seconds=run.seconds,
+        solver=solver,
+        converged=reason in MET,
+        stop_reason=reason,
+    )
+
+
+def _engine_run(engine: Callable[[State, Run], None], state: State, run: Run) -> str:
+    """Run the engine once and return why it ended."""
+    if state.problem.n_variables == 0:  # rows of zeros alone: solved when the state was made
+        return "tol"
+    try:
+        engine(state, run)
+    except Ended as ended:
+        return ended.reason
+    return "tol"

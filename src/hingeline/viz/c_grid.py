@@ -1,0 +1,79 @@
+"""Training time over a grid of C, as in the figures of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = "osD^v"
+
+
+class CGridDisplay:
+    """Seconds against C for some engines, both axes logarithmic.
+
+    Parameters
+    ----------
+    C : sequence of float
+        The grid.
+    seconds : mapping of str to sequence of float
+        For each engine the seconds at each C.
+    capped : mapping of str to sequence of bool, optional
+        Where training was ended by a cap: drawn with a hollow marker, since the true time is larger.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+        Both exist after ``plot``.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        *,
+        C: Sequence[float],
+        seconds: Mapping[str, Sequence[float]],
+        capped: Mapping[str, Sequence[bool]] | None = None,
+    ) -> None:
+        self.C = C
+        self.seconds = seconds
+        self.capped = capped
+
+    def plot(self, ax: Axes | None = None) -> CGridDisplay:
+        """Draw onto ``ax``, or onto new axes of pyplot's; return the display."""
+        try:
+            from matplotlib.figure import Figure
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError('plots need matplotlib: pip install "hingeline[viz]"') from error
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots(layout="constrained")[1]
+        figure = ax.get_figure(root=True)
+        assert isinstance(figure, Figure)
+        self.ax_, self.figure_ = ax, figure
+
+        C = np.asarray(self.C, dtype=float)
+        order = np.argsort(C)
+        for k, (name, values) in enumerate(self.seconds.items()):
+            seconds = np.asarray(values, dtype=float)
+            marker = MARKERS[k % len(MARKERS)]
+            (line,) = ax.plot(C[order], seconds[order], marker=marker, label=name)
+            hollow = np.asarray(self.capped[name] if self.capped else np.zeros(C.size), dtype=bool)
+            if hollow.any():
+                colour = line.get_color()
+                ax.plot(
+                    C[hollow], seconds[hollow], marker, color=colour, markerfacecolor="white", label=f"{name}, capped"
+                )
+        ax.set(xscale="log", yscale="log", xlabel="C", ylabel="training time [s]")
+        ax.grid(True, which="major", alpha=0.3)
+        ax.legend()
+        return self

@@ -1,0 +1,110 @@
+import re
+import subprocess
+import sys
+
+import pytest
+
+from hingeline.cli import demo, main
+from hingeline.cli.demo import Cell
+
+TINY = ["demo", "--rows", "200", "--cols", "400", "--c", "0.1", "10"]
+NUMBER = r">?\d\S*"
+
+
+@pytest.fixture(autouse=True)
+def in_tmp_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def table_rows(output):
+    return [line.split() for line in output.splitlines() if re.match(r"\s*[\d.]+\s", line)]
+
+
+def test_prints_a_table_and_saves_a_plot(capsys, tmp_path):
+    assert main([*TINY, "--out", "plot.png"]) == 0
+    output = capsys.readouterr().out
+    rows = table_rows(output)
+    assert [row[0] for row in rows] == ["0.1", "10"]
+    for row in rows:
+        assert len(row) == len(demo.HEADER)
+        assert all(re.fullmatch(NUMBER, cell) for cell in row)
+        assert max(float(row[3]), float(row[6])) <= 1.05e-3  # printed with two digits
+    assert "plot saved to plot.png" in output
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_eps_is_the_papers_criterion(capsys):
+    assert main([*TINY, "--no-plot", "--eps", "0.5"]) == 0
+    assert "eps 0.5" in capsys.readouterr().out
+
+
+def test_no_plot_writes_nothing(tmp_path):
+    assert main([*TINY, "--no-plot"]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_capped_training_is_marked(capsys):
+    arguments = ["demo", "--rows", "2000", "--cols", "4000", "--c", "1000", "--gap", "1e-9", "--max-time", "0.02"]
+    assert main([*arguments, "--no-plot"]) == 0
+    output = capsys.readouterr().out
+    (row,) = table_rows(output)
+    assert row[1].startswith(">")
+    assert row[4].startswith(">")
+    assert row[7] == "?"
+    assert "ended by the cap of 0.02 s" in output
+
+
+@pytest.mark.parametrize(
+    ("baseline_capped", "avsf_capped", "text"),
+    [(False, False, "2.00"), (True, False, ">2.00"), (False, True, "<2.00"), (True, True, "?")],
+)
+def test_speed_up_is_a_bound_where_a_cap_ended_training(baseline_capped, avsf_capped, text):
+    assert demo._speed_up(Cell(2.0, 1, 0.0, baseline_capped), Cell(1.0, 1, 0.0, avsf_capped)) == text
+
+
+def test_without_matplotlib_there_is_a_table_and_advice(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    assert main(TINY) == 0
+    captured = capsys.readouterr()
+    assert len(table_rows(captured.out)) == 2
+    assert 'pip install "hingeline[demo]"' in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("out", "complaint"), [("plot.xyz", "unknown kind of picture"), ("missing/plot.png", "does not exist")]
+)
+def test_a_plot_that_cannot_be_saved_is_told_before_training(out, complaint, capsys):
+    assert main([*TINY, "--out", out]) == 1
+    captured = capsys.readouterr()
+    assert complaint in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--rows", "0"],
+        ["--rows", "many"],
+        ["--c", "-1"],
+        ["--c", "nan"],
+        ["--seed", "-1"],
+        ["--gap", "0"],
+        ["--gap", "1", "--eps", "1"],
+    ],
+)
+def test_wrong_usage(wrong, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["demo", *wrong])
+    assert exit.value.code == 2
+    assert "usage: hingeline demo" in capsys.readouterr().err
+
+
+def test_in_a_process_of_its_own(tmp_path):
+    command = [sys.executable, "-m", "hingeline", *TINY]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert len(table_rows(done.stdout)) == 2
+    assert done.stdout.isascii()  # plain text when piped
+    assert done.stderr == ""
+    assert (tmp_path / "hingeline-demo.png").exists()

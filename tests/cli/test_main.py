@@ -1,0 +1,48 @@
+import subprocess
+import sys
+
+import pytest
+
+import hingeline
+from hingeline.cli import demo, main
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["--version"])
+    assert exit.value.code == 0
+    assert capsys.readouterr().out == f"hingeline {hingeline.__version__}\n"
+
+
+@pytest.mark.parametrize("argv", [[], ["no-such-command"]])
+def test_wrong_usage(argv):
+    with pytest.raises(SystemExit) as exit:
+        main(argv)
+    assert exit.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (ValueError("C must be positive\nsee the docs"), 1, "hingeline: C must be positive see the docs\n"),
+        (FileNotFoundError(2, "No such file", "data.txt"), 1, "hingeline: [Errno 2] No such file: 'data.txt'\n"),
+    ],
+)
+def test_what_ends_a_command(error, status, message, monkeypatch, capsys):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(demo, "run", fail)
+    assert main(["demo"]) == status
+    assert capsys.readouterr().err == message
+
+
+def test_a_reader_that_leaves_causes_no_traceback():
+    code = "import sys; from hingeline.cli import main; sys.exit(main(['demo', '--help']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    error = process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=60)
+    assert "Traceback" not in error

@@ -1,0 +1,27 @@
+import numpy as np
+from scipy import sparse
+
+from hingeline.cli import main, warmup
+
+
+def test_layouts_are_what_they_say():
+    seen = {}
+    for name, X, y in warmup._layouts():
+        assert set(y) == {-1.0, 1.0}
+        if sparse.issparse(X):
+            seen[name] = ("ones" if (X.data == 1.0).all() else "sparse", X.dtype, X.indices.dtype, X.indptr.dtype)
+            assert X.indices.dtype == X.indptr.dtype
+        else:
+            assert X.flags.c_contiguous
+            seen[name] = ("dense", X.dtype)
+    assert len(set(seen.values())) == len(seen) == 10
+    assert seen["ones, float32 values, int64 indices"] == ("ones", np.float32, np.int64, np.int64)
+
+
+def test_fits_and_tells(monkeypatch, capsys):
+    layouts = list(warmup._layouts())
+    monkeypatch.setattr(warmup, "_layouts", lambda: layouts[:1])  # all of them are compiled elsewhere in the tests
+    assert main(["warmup"]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("dense, float32")
+    assert "combinations ready" in output

@@ -1,0 +1,119 @@
+"""What importing costs, and which way imports point."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).resolve().parent.parent / "src" / "hingeline"
+
+# What each part may import, besides itself. Data flows down this list, and imports point up it.
+MAY_IMPORT = {
+    "kernels": set(),
+    "pace": set(),
+    "synthetic": set(),
+    "io": {"kernels", "pace"},
+    "problem": {"io", "kernels", "pace"},
+    "solution": {"kernels"},
+    "solvers": {"kernels", "pace", "problem", "solution"},
+    "estimators": {"kernels", "pace", "problem", "solution", "solvers"},
+    "selection": {"kernels", "pace", "problem", "solution", "solvers", "estimators"},
+    "__init__": {"kernels", "problem", "solution", "solvers", "estimators", "selection"},
+    "dask": {"__init__", "kernels", "pace", "problem", "solution", "solvers", "estimators", "selection"},
+    "viz": {"__init__", "solution", "estimators", "selection"},
+    "bench": {
+        "__init__",
+        "io",
+        "kernels",
+        "problem",
+        "solution",
+        "solvers",
+        "estimators",
+        "selection",
+        "synthetic",
+        "viz",
+    },
+    "cli": {"__init__", "io", "problem", "solution", "solvers", "estimators", "selection", "synthetic", "viz", "bench"},
+    "__main__": {"cli"},
+}
+
+
+def part_of(module):
+    """Return the part of the package that a dotted module name within it belongs to."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def imports_of(path):
+    """Yield the modules of hingeline that a file imports, wherever in the file it does so."""
+    package = ["hingeline", *path.relative_to(SRC).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            # `from . import kernels` names a part, `from hingeline import solve` does not.
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "hingeline" else [module]
+            names = [name if part_of(name) in MAY_IMPORT else module for name in names]
+        else:
+            continue
+        yield from (name for name in names if name.split(".")[0] == "hingeline")
+
+
+FILES = sorted(SRC.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SRC).as_posix())
+def test_imports_point_one_way(path):
+    part = path.relative_to(SRC).with_suffix("").parts[0]
+    assert part in MAY_IMPORT, f"{part} has no place yet: add it to MAY_IMPORT"
+    wrong = {name for name in imports_of(path) if part_of(name) not in MAY_IMPORT[part] | {part}}
+    assert not wrong, f"{part} must not import {sorted(wrong)}"
+
+
+def test_the_rules_have_no_cycle():
+    order = list(MAY_IMPORT)
+    for part, allowed in MAY_IMPORT.items():
+        assert all(order.index(other) < order.index(part) for other in allowed), part
+
+
+def test_reading_of_import_statements(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SRC", tmp_path)
+    path = tmp_path / "solvers" / "x.py"
+    path.parent.mkdir()
+    path.write_text(
+        "import numpy, hingeline.io.text\nfrom .. import viz\nfrom ..kernels.rows import dot\nfrom . import y\n"
+        "def f():\n    from hingeline import solve\n    from .driver import Run\n"
+    )
+    assert sorted(part_of(name) for name in imports_of(path)) == [
+        "__init__",
+        "io",
+        "kernels",
+        "solvers",
+        "solvers",
+        "viz",
+    ]
+
+
+OPTIONAL = {"dask", "matplotlib", "pandas", "polars", "pyarrow", "rich"}
+
+
+def optional_modules_after(code):
+    """Return the optional packages that a fresh interpreter has loaded after ``code``."""
+    code += f"\nimport sys; print(*({OPTIONAL} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import hingeline", "from hingeline.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass"],
+    ids=["package", "version"],
+)
+def test_importing_is_light(code):
+    loaded = optional_modules_after(code)
+    assert not loaded & {"dask", "matplotlib"}
+    # scikit-learn loads some of the others by itself where they are installed.
+    assert loaded <= optional_modules_after("import numba, sklearn.svm")
