@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,7 @@ def test_reading_of_import_statements(tmp_path, monkeypatch):
 OPTIONAL = {"dask", "matplotlib", "pandas", "polars", "pyarrow", "rich"}
 
 
+@cache
 def optional_modules_after(code):
     """Return the optional packages that a fresh interpreter has loaded after ``code``."""
     code += f"\nimport sys; print(*({OPTIONAL} & set(sys.modules)))"

@@ -1,6 +1,8 @@
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -108,3 +110,17 @@ def test_in_a_process_of_its_own(tmp_path):
     assert done.stdout.isascii()  # plain text when piped
     assert done.stderr == ""
     assert (tmp_path / "hingeline-demo.png").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a single process")
+def test_ctrl_c_during_training_ends_it_with_130():
+    arguments = ["demo", "--no-plot", "--rows", "5000", "--cols", "15000", "--c", "1000", "--gap", "1e-15"]
+    command = [sys.executable, "-m", "hingeline", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not process.stdout.readline().startswith("---"):
+            assert process.poll() is None
+        time.sleep(0.3)  # well into the first training
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=10)
+    assert error == "interrupted\n"
+    assert process.returncode == 130

@@ -71,13 +71,15 @@ def drop_weightless(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray 
         )
 
 
-def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:
-    """Return one weight a class; None where all are 1."""
+def class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray | None:
+    """Return one weight a class; None where all are 1. "balanced" counts rows by their weights, as scikit-learn does."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
-        counts = np.bincount(codes, minlength=classes.size)
-        return codes.size / (classes.size * counts)
+        counts = np.bincount(codes, weights, minlength=classes.size)
+        return counts.sum() / (classes.size * np.where(counts > 0.0, counts, 1.0))
     weights = compute_class_weight(class_weight, classes=classes, y=classes)
     if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
         raise ValueError(f"class_weight must be non-negative and finite; got {class_weight!r}.")

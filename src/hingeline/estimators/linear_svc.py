@@ -192,7 +192,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         """Train one machine for two classes, else one for each class against the rest, on ``n_jobs`` threads."""
         loss = LOSSES[self.loss](float(self.C))
         stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
-        per_class = class_weights(self.class_weight, classes, codes)
+        per_class = class_weights(self.class_weight, classes, codes, weights)
         positives = [1] if classes.size == 2 else list(range(classes.size))
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(positives))
         starts = self._starts(data, classes)

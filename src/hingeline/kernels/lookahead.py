@@ -14,16 +14,17 @@ from .compile import kernel, prefetch
 from .rows import prefetch_pointers, prefetch_row, prefetch_weights
 
 RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD = np.uint64(8), np.uint64(4), np.uint64(2)
-NEAR_WEIGHTS = 1 << 15  # entries of w; up to here (256 KiB) the caches hold them without being asked
 
 
 @kernel
-def look_ahead(rows: Any, variables: Any, w: Any, order: Any, k: Any) -> None:
-    """Prefetch for the steps that follow position ``k`` of ``order``."""
-    if k + RECORD_AHEAD < order.size:
-        far = order[k + RECORD_AHEAD]
-        prefetch(variables.alpha, far)
-        prefetch_pointers(rows, far)
-        prefetch_row(rows, order[k + ROW_AHEAD])
-        if w.size > NEAR_WEIGHTS:
-            prefetch_weights(rows, order[k + WEIGHTS_AHEAD], w)
+def look_ahead(rows: Any, alpha: Any, w: Any, order: Any, k: Any) -> None:
+    """Prefetch for the steps that follow position ``k`` of ``order``; only where k + RECORD_AHEAD lies inside.
+
+    No branch in here: numba would count references to the arrays up and down in each call (three times the cost of
+    a step on small rows). So the caller compares, and ``alpha`` stands for the whole record of a variable.
+    """
+    far = order[k + RECORD_AHEAD]
+    prefetch(alpha, far)
+    prefetch_pointers(rows, far)
+    prefetch_row(rows, order[k + ROW_AHEAD])
+    prefetch_weights(rows, order[k + WEIGHTS_AHEAD], w)

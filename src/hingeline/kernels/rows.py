@@ -31,6 +31,8 @@ from .compile import by_type, prefetch
 ONE = np.uint64(1)
 INDICES_PER_LINE = np.uint64(8)  # of 8 bytes in a cache line of 64; a stride that suits 4 bytes too
 
+NEAR_WEIGHTS = 1 << 15  # entries of w; up to here (256 KiB) the caches hold them without being asked
+
 
 class CsrRows(NamedTuple):
     """Compressed sparse rows; values in float32 or float64, sums in float64."""
@@ -167,8 +169,9 @@ def dense_prefetch_pointers(rows: DenseRows, i: Any) -> None:
 
 
 def sparse_prefetch_weights(rows: CsrRows | OnesRows, i: Any, w: np.ndarray) -> None:
-    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-        prefetch(w, rows.indices[k])
+    if w.size > NEAR_WEIGHTS:
+        for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+            prefetch(w, rows.indices[k])
 
 
 def dense_prefetch_weights(rows: DenseRows, i: Any, w: np.ndarray) -> None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.compile import kernel
-from ..kernels.lookahead import look_ahead
+from ..kernels.lookahead import RECORD_AHEAD, look_ahead
 from ..kernels.losses import diagonal, gap_term, upper
 from ..kernels.rows import axpy, dot
 from ..kernels.schedule import Preferences, adapted, define_schedule, shuffle, sum_preferences
@@ -55,7 +55,8 @@ def visit(
     v, D_ref, gain, gap = seen
     fading = 1.0 / I.size
     for k in range(np.uint64(begin), np.uint64(end)):
-        look_ahead(rows, variables, w, I, k)
+        if k + RECORD_AHEAD < np.uint64(I.size):
+            look_ahead(rows, alpha, w, I, k)
         i = I[k]
         U, D = upper(loss, C[i]), diagonal(loss, C[i])
         m = 1.0 - y[i] * dot(rows, i, w)

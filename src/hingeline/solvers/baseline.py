@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.compile import kernel
-from ..kernels.lookahead import look_ahead
+from ..kernels.lookahead import RECORD_AHEAD, look_ahead
 from ..kernels.losses import diagonal, gap_term, upper
 from ..kernels.rows import axpy, dot
 from ..kernels.schedule import shuffle
@@ -46,7 +46,8 @@ def visit(
     alpha, q, C, _, y = variables
     n_active, v_min, v_max, gain, gap = seen
     for s in range(np.uint64(begin), np.uint64(end)):
-        look_ahead(rows, variables, w, A, s)
+        if s + RECORD_AHEAD < np.uint64(A.size):
+            look_ahead(rows, alpha, w, A, s)
         i = A[s]
         U, D = upper(loss, C[i]), diagonal(loss, C[i])
         m = 1.0 - y[i] * dot(rows, i, w)
@@ -83,7 +84,7 @@ def baseline(state: State, run: Run) -> None:
             )
         steps, n_active, complete = n_active, seen.n_active, n_active == l
         violation = max(seen.v_max, -seen.v_min, 0.0)
-        span = seen.v_max - seen.v_min
+        span = max(seen.v_max, 0.0) - min(seen.v_min, 0.0)  # zero included: equal violations are violations still
         verdict = run.sweep(steps, violation, seen.gain, seen.gap, criterion=span, complete=complete)
         if verdict is Verdict.GO_ON:
             thresholds = next_thresholds(seen.v_min, seen.v_max)

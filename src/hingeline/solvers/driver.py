@@ -21,6 +21,7 @@ from ..pace import Pace
 from ..solution import HISTORY, Certificate, Progress
 
 CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
+FADING = 0.9  # a sweep; what a check measured is believed less and less, so that another one always comes
 STALLED = 8  # sweeps without a better violation after which the rounding floor is looked at (then at 16, 32, ...)
 NEAR_FLOOR, STALLED_NEAR_FLOOR = 1000.0, 256  # this near to the floor, and that long without progress: rounding
 
@@ -163,14 +164,14 @@ class Run:
             if criterion < self.stop.tol:
                 return Verdict.SATISFIED, np.nan
         else:
+            self._check_ratio = max(CHECK_RATIO, FADING * self._check_ratio)
             estimate = gap * self._check_ratio
             if estimate <= self.stop.gap_tol * (self.dual + estimate):
                 certificate = self._certify()
                 if certificate.gap <= self.stop.gap_tol:
                     return Verdict.SATISFIED, certificate.gap
-                # Aim the next check at the gap that this one measured.
-                measured = certificate.gap * certificate.primal
-                self._check_ratio = max(self._check_ratio, measured / gap if gap > 0.0 else 0.0)
+                if complete and gap > 0.0:  # aim the next check at the gap that this one measured
+                    self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)
                 return Verdict.REFUTED, certificate.gap
         if gain <= 0.0 and not complete:
             return Verdict.REFUTED, np.nan

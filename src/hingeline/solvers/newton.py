@@ -4,7 +4,7 @@ Problem    min_w   |w|^2/2 + sum_i psi_i(1 - <z_i, w>)            (kernels/smoot
 Gradient   w - Z' alpha(w)        Hessian   I + sum over the band of s_i z_i z_i'
 
 For the squared hinge psi_i is the loss itself. For the hinge it is the loss smoothed around abar (at first C/2: the
-Huberised hinge) at width delta; when w is optimal for it, the violation of a free variable is sigma_i |alpha_i - abar_i|
+Huberised hinge) at width delta; when w is optimal for it, a free variable's violation is sigma_i |alpha_i - abar_i|
 <= delta. Then abar <- alpha, a smaller delta, and again: the method of multipliers for the dual, whose fixed point
 is the exact optimum. Each sub-problem takes a few Newton steps with an exact line search on the stored Zw, Zp.
 """

@@ -68,6 +68,8 @@ def train(
             break
     else:
         reason = "rounding"
+    if reason == "rounding" and _meets(certificate, stop):
+        reason = "tol" if stop.gap_tol is None else "gap_tol"
     run.note_gap(certificate.gap)
     return Solution(
         w=state.w[:-1],
@@ -82,6 +84,11 @@ def train(
         converged=reason in MET,
         stop_reason=reason,
     )
+
+
+def _meets(certificate: Certificate, stop: Stop) -> bool:
+    """Tell whether a certificate meets the stop rule."""
+    return certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
 
 
 def _engine_run(engine: Callable[[State, Run], None], state: State, run: Run) -> str:
