@@ -1,7 +1,7 @@
 """Cost of a step: avsf against LIBLINEAR's loop as scikit-learn builds it, one thread, warm, in one run.
 
-Both are differences of two runs, so that set-up, validation and copies cancel: LinearSVC(loss="hinge") at max_iter 4 minus
-max_iter 1 (three sweeps, warm), ours the same. Medians over --repeat rounds that alternate between the two.
+Both are differences of two runs, so that set-up, validation and copies cancel: LinearSVC(loss="hinge") at max_iter 4
+minus max_iter 1 (three sweeps, warm), ours the same. Medians over --repeat rounds that alternate between the two.
 
     python benchmarks/step_cost.py covtype debian_text nycflights debian_paths
 """

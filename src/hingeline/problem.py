@@ -192,10 +192,10 @@ def _sparse_rows(X: Any, bias: float) -> Matrix:
     n_rows, n_features = X.shape
     data, indices, indptr = _csr_arrays(X)
     data = read_only(_as_values(data, "X.data"))
-    scan = _scan(indptr, indices, data, n_rows, n_features, "row", "column")
+    distinct, all_ones = _scan(indptr, indices, data, n_rows, n_features, "row", "column")
     indptr, indices = _unsigned(indptr), _unsigned(indices)
-    rows = OnesRows(indptr, indices, bias) if scan.all_ones else CsrRows(indptr, indices, data, bias)
-    return Matrix(rows, n_rows, n_features, scan.strictly_increasing)
+    rows = OnesRows(indptr, indices, bias) if all_ones else CsrRows(indptr, indices, data, bias)
+    return Matrix(rows, n_rows, n_features, distinct)
 
 
 def _csr_arrays(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -225,7 +225,7 @@ def _check_coordinates(X: Any) -> None:
 
 def _scan(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_major: int, n_minor: int, major: str, minor: str
-) -> Any:
+) -> tuple[bool, bool]:
     """Check a compressed matrix before anything follows its indices; tell whether rows are sorted and values all 1."""
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -240,12 +240,12 @@ def _scan(
     unsigned_indptr, unsigned_indices, numeric = _unsigned(indptr), _unsigned(indices), read_only(numeric)
     strictly_increasing = all_ones = True
     for begin, end in Pace().slices(n_major):
-        scan = scan_sparse(unsigned_indptr, unsigned_indices, numeric, n_minor, begin, end)
-        if scan.bad_row >= 0:
-            raise ValueError(_what_is_broken(indptr, indices, scan.bad_row, n_minor, major, minor))
-        strictly_increasing &= scan.strictly_increasing
-        all_ones &= scan.all_ones
-    return scan._replace(strictly_increasing=strictly_increasing, all_ones=all_ones and data.size > 0)
+        bad, increasing, ones = scan_sparse(unsigned_indptr, unsigned_indices, numeric, n_minor, begin, end)
+        if bad >= 0:
+            raise ValueError(_what_is_broken(indptr, indices, bad, n_minor, major, minor))
+        strictly_increasing &= increasing
+        all_ones &= ones
+    return strictly_increasing, all_ones and data.size > 0
 
 
 def _what_is_broken(indptr: np.ndarray, indices: np.ndarray, i: int, n_minor: int, major: str, minor: str) -> str:

@@ -17,7 +17,8 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
     Two numeric labels are recognised without sorting y.
     """
-    y = column_or_1d(y, warn=True)
+    if not (type(y) is np.ndarray and y.ndim == 1):
+        y = column_or_1d(y, warn=True)
     if y.dtype.kind in "fc" and not np.isfinite(y).all():
         i = int(np.argmin(np.isfinite(y)))
         raise ValueError(f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row or give it a label.")
@@ -74,7 +75,7 @@ def drop_weightless(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray 
 def class_weights(
     class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray | None:
-    """Return one weight a class; None where all are 1. "balanced" counts rows by their weights, as scikit-learn does."""
+    """Return one weight a class; None where all are 1. "balanced" counts rows by weight, as scikit-learn does."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):

@@ -240,12 +240,12 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         self.coef_ = np.array([s.w for s in solutions])
         self.intercept_ = np.array([s.intercept for s in solutions])
         binary = len(solutions) == 1
-        if binary:
-            self.dual_coef_ = np.where(codes == 1, solutions[0].alpha, -solutions[0].alpha)
-            self.support_ = np.flatnonzero(solutions[0].alpha)
-        else:
-            self.dual_coef_ = np.array([np.where(codes == k, s.alpha, -s.alpha) for k, s in enumerate(solutions)])
-            self.support_ = np.flatnonzero(self.dual_coef_.any(axis=0))
+        signed = [
+            np.negative(s.alpha, out=s.alpha, where=(codes != (1 if binary else k)) & (s.alpha > 0.0))
+            for k, s in enumerate(solutions)
+        ]
+        self.dual_coef_ = signed[0] if binary else np.array(signed)
+        self.support_ = np.flatnonzero(self.dual_coef_ if binary else self.dual_coef_.any(axis=0))
         for name, field in PER_SOLUTION.items():
             values = [getattr(s, field) for s in solutions]
             setattr(self, name, values[0] if binary else np.array(values))

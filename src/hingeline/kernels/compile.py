@@ -3,6 +3,9 @@
 A kernel is cached on disk, runs without the GIL, divides as NumPy does (no ZeroDivisionError) and may
 re-associate sums (so that dot products use the vector units). It may not assume that numbers are finite:
 infinite bounds are part of the squared hinge's problem.
+
+A kernel that Python calls returns plain tuples, never NamedTuples: numba runs Python code to make one, and a Ctrl-C
+that has arrived meanwhile is raised inside of it, where nobody looks: the process crashes.
 """
 
 from __future__ import annotations

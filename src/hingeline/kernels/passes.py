@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .compile import kernel
 from .losses import diagonal, gap_term, primal_term, upper
-from .rows import ONE, axpy, dot, squared_norm, value
+from .rows import ONE, add_square, axpy, dot, squared_norm, value
 from .shrink import projected
 
 
-class SparseScan(NamedTuple):
-    """What a slice of a sparse matrix looks like; ``bad_row`` is -1 where all is well."""
-
-    bad_row: Any
-    strictly_increasing: bool
-    all_ones: bool
-
-
 @kernel
-def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any, end: Any) -> SparseScan:
-    """Check indptr and indices of the rows begin to end (as unsigned numbers, so that negative ones are too large)."""
+def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any, end: Any) -> Any:
+    """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
+
+    Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1.
+    """
     strictly_increasing, all_ones = True, True
     for i in range(np.uint64(begin), np.uint64(end)):
         first, last = indptr[i], indptr[i + ONE]
         if last < first or last > indices.size:
-            return SparseScan(np.int64(i), False, False)
+            return np.int64(i), False, False
         for k in range(first, last):
             if indices[k] >= n_columns:
-                return SparseScan(np.int64(i), False, False)
+                return np.int64(i), False, False
             strictly_increasing &= k == first or indices[k] > indices[k - ONE]
             all_ones &= data[k] == 1.0
-    return SparseScan(-1, strictly_increasing, all_ones)
+    return np.int64(-1), strictly_increasing, all_ones
 
 
 @kernel
@@ -71,17 +66,10 @@ def certify_rows(rows: Any, loss: Any, variables: Any, w: Any, begin: Any, end: 
 
 @kernel
 def add_gram(rows: Any, s: Any, G: Any, begin: Any, end: Any) -> None:
-    """Add sum s_i x_i x_i' over the sparse rows begin to end to the upper triangle of G (bias last)."""
-    last = np.uint64(G.shape[0] - 1)
+    """Add sum s_i x_i x_i' over the rows begin to end to the upper triangle of G (bias last)."""
     for i in range(np.uint64(begin), np.uint64(end)):
         if s[i] != 0.0:
-            G[last, last] += s[i] * rows.bias * rows.bias
-            for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-                u, a = rows.indices[k], s[i] * value(rows, k)
-                G[u, last] += a * rows.bias
-                for m in range(rows.indptr[i], rows.indptr[i + ONE]):
-                    if rows.indices[m] <= u:  # with a repeated index both orders count, as they must
-                        G[rows.indices[m], u] += a * value(rows, m)
+            add_square(rows, i, s[i], G)
 
 
 @kernel

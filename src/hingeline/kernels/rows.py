@@ -7,6 +7,7 @@ A view has few verbs, and every engine is written in them alone:
 ``axpy(rows, i, a, w)``                     w <- w + a x_i
 ``squared_norm(rows, i, scratch, distinct)``  |x_i|^2; where indices may repeat it is <x_i, s> with s = x_i summed
                                             up in ``scratch``, a vector of zeros as long as w that is left so
+``add_square(rows, i, a, G)``               G <- G + a x_i x_i', upper triangle
 ``value(rows, k)``                          stored value number k (sparse rows only)
 ``prefetch_pointers(rows, i)``              ask for where row i begins and ends,
 ``prefetch_row(rows, i)``                   then for its indices and values,
@@ -108,6 +109,27 @@ def ones_value(rows: OnesRows, k: Any) -> float:
     return 1.0
 
 
+def sparse_add_square(rows: CsrRows | OnesRows, i: Any, a: float, G: np.ndarray) -> None:
+    last = np.uint64(G.shape[0] - 1)
+    G[last, last] += a * rows.bias * rows.bias
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        u, v = rows.indices[k], a * value(rows, k)
+        G[u, last] += v * rows.bias
+        for m in range(rows.indptr[i], rows.indptr[i + ONE]):
+            if rows.indices[m] <= u:  # with a repeated index both orders count, as they must
+                G[rows.indices[m], u] += v * value(rows, m)
+
+
+def dense_add_square(rows: DenseRows, i: Any, a: float, G: np.ndarray) -> None:
+    last = G.shape[0] - 1
+    G[last, last] += a * rows.bias * rows.bias
+    for u in range(last):
+        v = a * rows.X[i, u]
+        G[u, last] += v * rows.bias
+        for m in range(u, last):
+            G[u, m] += v * rows.X[i, m]
+
+
 def csr_squared_norm(rows: CsrRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
     s = rows.bias * rows.bias
     if distinct:
@@ -183,6 +205,7 @@ def dense_prefetch_weights(rows: DenseRows, i: Any, w: np.ndarray) -> None:
 dot = by_type({CsrRows: csr_dot, OnesRows: ones_dot, DenseRows: dense_dot})
 axpy = by_type({CsrRows: csr_axpy, OnesRows: ones_axpy, DenseRows: dense_axpy})
 value = by_type({CsrRows: csr_value, OnesRows: ones_value})
+add_square = by_type({CsrRows: sparse_add_square, OnesRows: sparse_add_square, DenseRows: dense_add_square})
 squared_norm = by_type(
     {CsrRows: csr_squared_norm, OnesRows: ones_squared_norm, DenseRows: dense_squared_norm},
 )

@@ -78,13 +78,13 @@ def visit(
         else:
             p[i] = adapted(preferences, p[i], delta, D_ref)
             D_ref = (1.0 - fading) * D_ref + fading * delta
-    return Seen(v, D_ref, gain, gap)
+    return v, D_ref, gain, gap  # a plain tuple: see kernels/compile.py
 
 
 def avsf(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
     """Run Algorithm 3 on ``state`` until it is done (or ``run`` ends it)."""
     problem, p = state.problem, state.variables.p
-    l = problem.n_variables
+    rows, loss, l = problem.data.rows, problem.loss, problem.n_variables
     kept = problem.variables_in_order()
     I = np.empty_like(kept)
     p[:] = 1.0
@@ -94,19 +94,8 @@ def avsf(state: State, run: Run, preferences: Preferences = Preferences()) -> No
         mean_p = schedule(state, run, kept, I)
         seen = Seen(D_ref=seen.D_ref)
         for begin, end in run.visits.slices(l):
-            seen = visit(
-                problem.data.rows,
-                problem.loss,
-                state.variables,
-                state.w,
-                I,
-                begin,
-                end,
-                preferences,
-                mean_p,
-                sweep == 0,
-                seen,
-            )
+            args = (rows, loss, state.variables, state.w, I, begin, end, preferences, mean_p, sweep == 0, seen)
+            seen = Seen(*visit(*args))
         verdict = run.sweep(l, seen.v, seen.gain, seen.gap, criterion=seen.v, complete=True)
         if verdict is Verdict.SATISFIED:
             if can_stop:

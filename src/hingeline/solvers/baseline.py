@@ -65,13 +65,13 @@ def visit(
             alpha[i] = stepped
             axpy(rows, i, mu * y[i], w)
             gain += mu * (g - 0.5 * mu * (q[i] + D))
-    return Seen(n_active, v_min, v_max, gain, gap)
+    return n_active, v_min, v_max, gain, gap  # a plain tuple: see kernels/compile.py
 
 
 def baseline(state: State, run: Run) -> None:
     """Run Algorithm 2 on ``state`` until it is done (or ``run`` ends it)."""
     problem = state.problem
-    l = problem.n_variables
+    rows, loss, l = problem.data.rows, problem.loss, problem.n_variables
     A = problem.variables_in_order()
     n_active, thresholds = l, Thresholds()
     for _ in run.sweeps():
@@ -79,9 +79,7 @@ def baseline(state: State, run: Run) -> None:
             shuffle(A, n_active, begin, end, state.rng)
         seen = Seen()
         for begin, end in run.visits.slices(n_active):
-            seen = visit(
-                problem.data.rows, problem.loss, state.variables, state.w, A[:n_active], begin, end, thresholds, seen
-            )
+            seen = Seen(*visit(rows, loss, state.variables, state.w, A[:n_active], begin, end, thresholds, seen))
         steps, n_active, complete = n_active, seen.n_active, n_active == l
         violation = max(seen.v_max, -seen.v_min, 0.0)
         span = max(seen.v_max, 0.0) - min(seen.v_min, 0.0)  # zero included: equal violations are violations still

@@ -52,51 +52,71 @@ class Stop:
     max_time: float | None = None
 
 
+class Clock:
+    """What is looked at between two slices of work: the time, and whether another thread was interrupted.
+
+    Apart from ``Run``, so that no cycle of references keeps a run's arrays alive after it.
+    """
+
+    def __init__(self, max_time: float | None, cancelled: Callable[[], bool] | None) -> None:
+        self._started = perf_counter()
+        self._max_time = max_time
+        self._cancelled = cancelled
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return perf_counter() - self._started
+
+    def check_cancelled(self) -> None:
+        """Leave at once where another thread was interrupted."""
+        if self._cancelled is not None and self._cancelled():
+            raise CancelledError
+
+    def check(self) -> None:
+        """End the run where it was cancelled or its time is up."""
+        self.check_cancelled()
+        if self._max_time is not None and self.seconds >= self._max_time:
+            raise Ended("max_time")
+
+
 class Run:
     """One training run.
 
     Parameters
     ----------
     stop : Stop
-    certify : callable () -> Certificate
+    clock : Clock
+    certify : callable (Pace) -> Certificate
         Exact certificate at the present dual variables.
     floor : callable () -> float
         What rounding makes of the violation even at the optimum.
     callback : callable (Progress) -> bool or None
         Told of every sweep; a true answer ends training.
-    cancelled : callable () -> bool
-        Asked between slices; for training in several threads, of which only the main one sees Ctrl-C.
     """
 
     def __init__(
         self,
         stop: Stop,
-        certify: Callable[[], Certificate],
+        clock: Clock,
+        certify: Callable[[Pace], Certificate],
         floor: Callable[[], float],
         callback: Callable[[Progress], Any] | None = None,
-        cancelled: Callable[[], bool] | None = None,
-        started: float | None = None,
     ) -> None:
         self.stop = stop
+        self.clock = clock
         self.n_iter = 0
         self.n_steps = 0
         self._certify = certify
         self.floor = floor
         self._callback = callback
-        self._cancelled = cancelled
-        self._started = perf_counter() if started is None else started
         self._records: list[tuple[float, int, float, float]] = []
         self.dual = 0.0
         self._best_violation, self._best_sweep = np.inf, 0
         self._check_ratio = CHECK_RATIO
-        self.visits = Pace(self.between)  # a unit of work: a step,
-        self.passes = Pace(self.between)  # a row of a pass,
-        self.shuffles = Pace(self.between)  # an entry of a schedule
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the run began."""
-        return perf_counter() - self._started
+        self.visits = Pace(clock.check)  # a unit of work: a step,
+        self.passes = Pace(clock.check)  # a row of a pass,
+        self.shuffles = Pace(clock.check)  # an entry of a schedule
 
     @property
     def history(self) -> np.ndarray:
@@ -107,17 +127,6 @@ class Run:
         """Add the final certificate's gap to the last sweep's record."""
         if self._records:
             self._records[-1] = (*self._records[-1][:3], gap)
-
-    def check_cancelled(self) -> None:
-        """Leave at once where another thread was interrupted."""
-        if self._cancelled is not None and self._cancelled():
-            raise CancelledError
-
-    def between(self) -> None:
-        """Look at the clock and at other threads, between two slices."""
-        self.check_cancelled()
-        if self.stop.max_time is not None and self.seconds >= self.stop.max_time:
-            raise Ended("max_time")
 
     def sweeps(self) -> Iterator[int]:
         """Yield the number of each sweep to come, without end unless ``max_iter`` sets one."""
@@ -145,9 +154,9 @@ class Run:
         if not isnan(gain):
             self.dual += gain
         verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
-        self._records.append((self.seconds, self.n_steps, violation, exact_gap))
+        self._records.append((self.clock.seconds, self.n_steps, violation, exact_gap))
         if self._callback is not None:
-            progress = Progress(self.n_iter, self.n_steps, self.seconds, violation, exact_gap)
+            progress = Progress(self.n_iter, self.n_steps, self.clock.seconds, violation, exact_gap)
             if self._callback(progress):
                 raise Ended("callback")
         if verdict is Verdict.SATISFIED and self.stop.gap_tol is not None:
@@ -167,7 +176,7 @@ class Run:
             self._check_ratio = max(CHECK_RATIO, FADING * self._check_ratio)
             estimate = gap * self._check_ratio
             if estimate <= self.stop.gap_tol * (self.dual + estimate):
-                certificate = self._certify()
+                certificate = self._certify(self.passes)
                 if certificate.gap <= self.stop.gap_tol:
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # aim the next check at the gap that this one measured
@@ -189,5 +198,5 @@ class Run:
             return False
         floor = self.floor()
         if gain <= 0.0:  # an adaptive schedule may have missed the one variable that can move
-            return self._certify().violation <= NEAR_FLOOR * floor
+            return self._certify(self.passes).violation <= NEAR_FLOOR * floor
         return violation <= floor or (stalled >= STALLED_NEAR_FLOOR and violation <= NEAR_FLOOR * floor)

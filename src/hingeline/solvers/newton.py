@@ -11,10 +11,12 @@ is the exact optimum. Each sub-problem takes a few Newton steps with an exact li
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
 from scipy.linalg import lapack
+from threadpoolctl import ThreadpoolController
 
 from ..kernels.losses import SquaredHinge
 from ..kernels.smooth import along_line, respond, sum_terms
@@ -22,15 +24,16 @@ from .driver import Ended, Run, Verdict
 from .operators import RowOperator
 from .state import State
 
-DELTA_FIRST, DELTA_LAST = 1.0, 1e-2  # widths: at first, and narrow enough where stages gain FAST
+DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths: at first, and narrow enough where stages gain FAST
 NARROWER, WIDER, FAST = 0.2, 25.0, 0.1
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
 LARGEST_FACTOR = 4_000  # rows of a dense Cholesky factor
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
-LINE_STEPS = 12
+LINE_STEPS = 40
+ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
-STALLED = 8  # iterations after which a residual that does not halve is left alone
-FAILED_STAGES = 3  # sub-problems that rounding leaves unsolved before training ends
+MOST_STEPS, SMALLEST_DECREMENT = 60, 1e-16  # of a stage; promised decrease over |w|^2: beyond, rounding has it
+FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
 def check_size(n_rows: int, n_features: int) -> None:
@@ -72,7 +75,7 @@ class _Smoothed:
             self.violation = max(self.violation, violation)
             self.band_size += band
         self.residual = self.w - self.Z.transposed(self.alpha)
-        self.error = self.max_z * float(np.linalg.norm(self.residual))
+        self.error = self.max_z * sqrt(float(self.residual @ self.residual))
 
     def next_stage(self, factor: float) -> None:
         """Centre the smoothing at the present alpha and change its width."""
@@ -102,62 +105,87 @@ class _Smoothed:
         _, u, _ = lapack.dposv(K, Z @ self.residual, lower=True, overwrite_a=True)
         return np.asarray(Z.T @ u - self.residual)
 
-    def move(self, p: np.ndarray) -> None:
-        """Go to the minimum along p."""
+    def move(self, p: np.ndarray) -> float:
+        """Go to the minimum along p; returns the decrease that p promised (twice)."""
         t = self.Z.times(p)
-        tau = self._line_search(t, float(self.w @ p), float(p @ p))
+        decrement = -float(self.residual @ p)
+        tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         self.w += tau * p
         self.m -= tau * t
+        self.length = float(self.w @ self.w)
+        return decrement
 
-    def _line_search(self, t: np.ndarray, wp: float, pp: float) -> float:
-        """Zero of the derivative along the line, piecewise linear and increasing: Newton within a bracket."""
-        low, high, tau = 0.0, np.inf, 1.0
+    def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
+        """Zero of the derivative along the line, piecewise linear and increasing: Newton, else Illinois in the bracket.
+
+        ``slope`` is the derivative at 0; a thousandth of it is as good as zero.
+        """
+        low, f_low, high, f_high = 0.0, slope, np.inf, np.inf
+        tau = 1.0
         for _ in range(LINE_STEPS):
             first, second = wp + tau * pp, pp
             for begin, end in self.run.shuffles.slices(t.size):
                 f, s = along_line(self.loss, self.variables, self.m, t, self.abar, self.delta, tau, begin, end)
                 first, second = first + f, second + s
-            low, high = (tau, high) if first < 0.0 else (low, tau)
-            step = first / second
-            if abs(step) <= 1e-3 * tau:
+            if abs(first) <= 1e-3 * abs(slope):
                 break
-            guess = tau - step
-            tau = guess if low < guess < high else (0.5 * (low + high) if high < np.inf else 2.0 * tau)
+            if first < 0.0:
+                low, f_low, f_high = tau, first, 0.5 * f_high if low > 0.0 else f_high
+            else:
+                high, f_high, f_low = tau, first, 0.5 * f_low if high < np.inf else f_low
+            guess = tau - first / second
+            if not low < guess < high:
+                guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
+            tau = guess
         return tau
 
 
 def newton(state: State, run: Run) -> None:
-    """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
+    """Run Newton's method on ``state`` until it is done (or ``run`` ends it), on one thread."""
+    if state.w.size <= ONE_THREAD_ANYWAY:
+        _newton(state, run)
+    else:
+        with _blas().limit(limits=1, user_api="blas"):
+            _newton(state, run)
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    """Find the BLAS libraries of this process; takes a millisecond or more, so once."""
+    return ThreadpoolController()
+
+
+def _newton(state: State, run: Run) -> None:
     smoothed = _Smoothed(state, run)
-    best, best_stage = np.inf, np.inf
-    stage_error, stalled, failed_stages = np.inf, 0, 0
+    best, last_stage = np.inf, np.inf
+    steps, failed_stages = 0, 0
     smoothed.respond()
     for _ in run.sweeps():
-        smoothed.move(smoothed.direction())
+        decrement = smoothed.move(smoothed.direction())
         smoothed.respond()
+        steps += 1
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
         if reached < best:
             best = reached
             state.variables.alpha[:] = smoothed.alpha
             state.w[:] = smoothed.w
-        primal, gap = smoothed.objective()
-        run.dual = primal - gap
-        verdict = run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True)
-        if verdict is Verdict.SATISFIED:
+        gap = np.inf
+        if run.stop.gap_tol is not None:
+            primal, gap = smoothed.objective()
+            run.dual = primal - gap
+        if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
         if reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
-        stalled = 0 if smoothed.error < 0.5 * stage_error else stalled + 1
-        stage_error = min(stage_error, smoothed.error)
         solved = smoothed.error <= INNER * smoothed.violation
-        if not solved and stalled < STALLED:
-            continue
-        if not solved:  # rounding has the better of this sub-problem: a wider one is better conditioned
-            failed_stages += 1
-        if failed_stages >= FAILED_STAGES or (smoothed.is_smooth and not solved):
-            raise Ended("rounding")
-        if not smoothed.is_smooth:
-            fast = reached < FAST * best_stage
-            best_stage = min(best_stage, reached)
-            smoothed.next_stage(WIDER if not solved else 1.0 if fast and smoothed.delta < DELTA_LAST else NARROWER)
-            stage_error, stalled = np.inf, 0
+        exhausted = steps >= MOST_STEPS or decrement <= SMALLEST_DECREMENT * smoothed.length
+        if smoothed.is_smooth:
+            if exhausted:
+                raise Ended("rounding")
+        elif solved or exhausted:
+            failed_stages += not solved
+            if failed_stages >= FAILED_STAGES:
+                raise Ended("rounding")
+            fast = reached < FAST * last_stage and smoothed.delta < DELTA_LAST
+            smoothed.next_stage(WIDER if not solved else 1.0 if fast else NARROWER)
+            steps, last_stage = 0, reached

@@ -13,6 +13,8 @@ from ..kernels.rows import CsrRows, DenseRows
 from ..pace import Pace
 from ..problem import Problem
 
+NARROW = 24  # columns up to which a plain loop beats a call of BLAS
+
 
 class RowOperator:
     """Z over a row view, a slice at a time; vectors of features have the intercept's entry last."""
@@ -40,7 +42,7 @@ class RowOperator:
 
     def gram(self, s: np.ndarray) -> np.ndarray:
         """Return the lower triangle of I + sum_i s_i z_i z_i' (the labels cancel)."""
-        if isinstance(self._rows, DenseRows):
+        if isinstance(self._rows, DenseRows) and self.n_weights > NARROW:
             return self._dense_gram(self._rows, s)
         G = np.eye(self.n_weights)
         for begin, end in self._pace.slices(self.n_rows):

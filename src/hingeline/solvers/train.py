@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..solution import Certificate, Progress, Solution
 from .avsf import avsf
 from .baseline import baseline
 from .certificate import certify, rounding_floor, weights
-from .driver import Ended, Run, Stop
+from .driver import Clock, Ended, Run, Stop
 from .newton import newton
 from .select import choose
 from .state import State, new_variables_of
@@ -37,7 +36,7 @@ def train(
     cancelled: Callable[[], bool] | None = None,
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run."""
-    started = perf_counter()
+    clock = Clock(stop.max_time, cancelled)
     if solver == "auto":
         solver, stop = choose(problem, stop)
     variables = new_variables_of(problem, alpha0)
@@ -47,15 +46,8 @@ def train(
         state.w[:] = weights(problem, variables, pace)
         return certify(problem, variables, state.w, pace)
 
-    run = Run(
-        stop,
-        certify=lambda: refresh(run.passes),
-        floor=lambda: rounding_floor(problem, variables),
-        callback=callback,
-        cancelled=cancelled,
-        started=started,
-    )
-    to_the_end = Pace(run.check_cancelled)  # a certificate is finished even where the time is up
+    run = Run(stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback)
+    to_the_end = Pace(clock.check_cancelled)  # a certificate is finished even where the time is up
     if variables.alpha.any():
         run.dual = refresh(to_the_end).dual
     for _ in range(1 + MOST_RESTARTS):
@@ -79,7 +71,7 @@ def train(
         history=run.history,
         n_iter=run.n_iter,
         n_steps=run.n_steps,
-        seconds=run.seconds,
+        seconds=clock.seconds,
         solver=solver,
         converged=reason in MET,
         stop_reason=reason,

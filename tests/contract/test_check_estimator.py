@@ -1,0 +1,24 @@
+"""scikit-learn's own checks, with no expected failures."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hingeline import LinearSVC
+
+VARIANTS = [
+    LinearSVC(),
+    LinearSVC(loss="hinge"),
+    LinearSVC(class_weight="balanced"),
+    LinearSVC(intercept_scaling=10.0, n_jobs=2),
+    LinearSVC(solver="newton", tol=1e-9),
+    # Repeated rows must equal weighted ones to 1e-9, so a coordinate engine that obeys its tol needs a tight one.
+    LinearSVC(solver="baseline", C=0.01, tol=1e-10),
+    LinearSVC(solver="avsf", C=0.01, tol=1e-10),
+]
+
+
+# One check caps max_iter at 1000 and must then be warned.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(VARIANTS)
+def test_sklearn_check(estimator, check):
+    check(estimator)
