@@ -185,7 +185,7 @@ def test_warm_start_goes_on_from_alpha(loss, solver):
     first, objective = model.n_iter_, model.objective_
     model.fit(X, Y)
     assert model.n_iter_ < first / 2
-    assert model.objective_ == pytest.approx(objective, rel=1e-9)
+    assert model.objective_ == pytest.approx(objective, rel=1e-7)
     cold = LinearSVC(loss=loss, solver=solver, tol=1e-6, random_state=0)
     assert cold.fit(X, Y).fit(X, Y).n_iter_ == first
 
@@ -257,7 +257,7 @@ def test_pickle(protocol):
     loaded = pickle.loads(pickle.dumps(model, protocol))
     np.testing.assert_array_equal(loaded.decision_function(X_MANY), model.decision_function(X_MANY))
     assert loaded.get_params() == model.get_params()
-    np.testing.assert_array_equal(loaded.history_[0], model.history_[0])
+    assert loaded.history_[0].tobytes() == model.history_[0].tobytes()
 
 
 def test_clone_forgets_the_fit_only():

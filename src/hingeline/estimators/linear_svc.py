@@ -271,7 +271,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
                 f"{worst.certificate.violation:.2e}. The model is usable, its objective is within that gap of the "
                 f"optimum. Raise {worst.stop_reason} (None: no cap), loosen tol or gap_tol, or scale the data.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,  # the line that called fit, past scikit-learn's wrapper
             )
 
     def decision_function(self, X: Any) -> np.ndarray:

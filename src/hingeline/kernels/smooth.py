@@ -17,16 +17,15 @@ from .losses import diagonal, gap_term, primal_term, upper
 
 
 @kernel
-def respond(loss: Any, variables: Any, m: Any, abar: Any, delta: Any, alpha: Any, s: Any, begin: Any, end: Any) -> Any:
+def respond(loss: Any, C: Any, m: Any, abar: Any, delta: Any, alpha: Any, s: Any, begin: Any, end: Any) -> Any:
     """alpha_i and curvature s_i at the margins m; returns the largest violation and the size of the band.
 
-    Only rows with q_i > 0 and C_i > 0 respond; the others are solved already.
+    Rows with C_i = 0 do not respond.
     """
-    _, q, C, _, _ = variables
     violation, band = 0.0, 0
     for i in range(np.uint64(begin), np.uint64(end)):
         s[i] = 0.0
-        if C[i] > 0.0 and q[i] > 0.0:
+        if C[i] > 0.0:
             U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
             a = (m[i] + sigma * abar[i]) / (D + sigma)
             if a <= 0.0:
@@ -44,12 +43,11 @@ def respond(loss: Any, variables: Any, m: Any, abar: Any, delta: Any, alpha: Any
 
 
 @kernel
-def along_line(loss: Any, variables: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any, begin: Any, end: Any) -> Any:
+def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any, begin: Any, end: Any) -> Any:
     """First and second derivative in tau of sum_i psi_i(m_i - tau t_i)."""
-    _, q, C, _, _ = variables
     first, second = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        if C[i] > 0.0 and q[i] > 0.0:
+        if C[i] > 0.0:
             U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
             a = (m[i] - tau * t[i] + sigma * abar[i]) / (D + sigma)
             if a >= U:
@@ -61,9 +59,8 @@ def along_line(loss: Any, variables: Any, m: Any, t: Any, abar: Any, delta: Any,
 
 
 @kernel
-def sum_terms(loss: Any, variables: Any, m: Any, alpha: Any, begin: Any, end: Any) -> Any:
+def sum_terms(loss: Any, C: Any, m: Any, alpha: Any, begin: Any, end: Any) -> Any:
     """Sums of the losses and of the gap terms at given margins."""
-    _, _, C, _, _ = variables
     losses, gap = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:

@@ -51,14 +51,16 @@ class _Smoothed:
     def __init__(self, state: State, run: Run) -> None:
         problem = state.problem
         check_size(problem.data.n_rows, problem.data.n_features)
-        self.loss, self.variables, self.run = problem.loss, state.variables, run
+        self.loss, self.run = problem.loss, run
         self.Z = RowOperator(problem, np.ascontiguousarray(state.variables.y, dtype=np.float64), run.passes)
         self.is_smooth = isinstance(problem.loss, SquaredHinge)
         self.delta = 0.0 if self.is_smooth else DELTA_FIRST
+        responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
+        self.C = np.where(responding, state.variables.C, 0.0)
         self.alpha = np.ascontiguousarray(state.variables.alpha)
         self.abar = self.alpha.copy()
         if not self.is_smooth and not self.alpha.any():
-            self.abar[:] = 0.5 * state.variables.C
+            self.abar[:] = 0.5 * self.C
         self.s = np.empty_like(self.alpha)
         self.w = state.w.copy()
         self.m = 1.0 - self.Z.times(self.w)
@@ -69,9 +71,7 @@ class _Smoothed:
         self.violation = 0.0
         self.band_size = 0
         for begin, end in self.run.shuffles.slices(self.m.size):
-            violation, band = respond(
-                self.loss, self.variables, self.m, self.abar, self.delta, self.alpha, self.s, begin, end
-            )
+            violation, band = respond(self.loss, self.C, self.m, self.abar, self.delta, self.alpha, self.s, begin, end)
             self.violation = max(self.violation, violation)
             self.band_size += band
         self.residual = self.w - self.Z.transposed(self.alpha)
@@ -87,7 +87,7 @@ class _Smoothed:
         """Primal objective at w, and the gap as far as w = Z' alpha holds."""
         losses, gap = 0.0, 0.0
         for begin, end in self.run.shuffles.slices(self.m.size):
-            loss_part, gap_part = sum_terms(self.loss, self.variables, self.m, self.alpha, begin, end)
+            loss_part, gap_part = sum_terms(self.loss, self.C, self.m, self.alpha, begin, end)
             losses, gap = losses + loss_part, gap + gap_part
         return 0.5 * float(self.w @ self.w) + losses, gap
 
@@ -125,7 +125,7 @@ class _Smoothed:
         for _ in range(LINE_STEPS):
             first, second = wp + tau * pp, pp
             for begin, end in self.run.shuffles.slices(t.size):
-                f, s = along_line(self.loss, self.variables, self.m, t, self.abar, self.delta, tau, begin, end)
+                f, s = along_line(self.loss, self.C, self.m, t, self.abar, self.delta, tau, begin, end)
                 first, second = first + f, second + s
             if abs(first) <= 1e-3 * abs(slope):
                 break

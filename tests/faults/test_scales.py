@@ -1,0 +1,52 @@
+"""Values far from one: finite results, a true certificate, and an end, even where the tolerance is out of reach."""
+
+import numpy as np
+import pytest
+from problems import ENGINES, LOSSES, classification, csr
+
+from hingeline import solve
+
+X, Y = classification(12, 4, seed=41)
+COLUMNS = 10.0 ** np.array([-4, 0, 2, 4])  # ill-scaled features
+
+
+@pytest.mark.parametrize("C", [1e-100, 1e-10, 1.0, 1e10, 1e100])
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e100, 1e153])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_extreme_scales(engine, loss, scale, C):
+    try:
+        solution = solve(scale * X, Y, LOSSES[loss](C), solver=engine, gap_tol=1e-6, max_iter=100, random_state=0)
+    except ValueError as refused:
+        assert "overflow" in str(refused)  # noqa: PT017 (either outcome is right)
+        return
+    assert np.isfinite(solution.w).all()
+    assert np.isfinite(solution.alpha).all()
+    assert np.isfinite(solution.certificate).all()
+    assert 0.0 <= solution.certificate.gap <= 1.0 + 1e-12
+    if solution.converged:
+        assert solution.certificate.gap <= 1e-6
+
+
+@pytest.mark.parametrize("data", [X, X * COLUMNS, csr(X)], ids=["well-scaled", "ill-scaled", "sparse"])
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_tolerance_out_of_reach_ends_by_rounding(engine, loss, C, data):
+    """Without a cap: a run that does not notice hangs."""
+    if data is not X and engine != "newton" and C > 1.0:
+        pytest.skip("coordinate descent takes minutes to get there")
+    solution = solve(data, Y, LOSSES[loss](C), solver=engine, tol=1e-30, random_state=0)
+    if solution.stop_reason == "tol":  # possible where every violation is zero to the last bit
+        assert solution.certificate.violation == 0.0
+    else:
+        assert solution.stop_reason == "rounding"
+    assert solution.converged
+    assert solution.certificate.gap < 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_gap_out_of_reach_ends_by_rounding(engine):
+    solution = solve(X, Y, LOSSES["hinge"](1.0), solver=engine, gap_tol=1e-300, random_state=0)
+    assert solution.stop_reason in ("rounding", "gap_tol")
+    assert solution.certificate.gap < 1e-12
