@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+import hingeline.solvers.train
 from hingeline import Hinge, SquaredHinge
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}
-ENGINES = ("baseline", "avsf", "newton")
-COORDINATE_ENGINES = ("baseline", "avsf")
+ENGINES = tuple(hingeline.solvers.train.ENGINES)
+COORDINATE_ENGINES = tuple(engine for engine in ENGINES if engine != "newton")
 
 
 def classification(n=60, d=8, *, seed=0, density=1.0, n_classes=2, ones=False):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .kernels.losses import Loss
+from .kernels.losses import Hinge, Loss
 from .kernels.passes import scan_sparse, squared_norms
 from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from .pace import Pace
@@ -93,9 +93,11 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
         with np.errstate(over="ignore"):
             C = loss.C * weights
         visited &= C > 0.0
-    with np.errstate(over="ignore"):
-        farthest = sqrt(data.largest_q) * float(np.sum(2.0 * C * np.sqrt(data.q)))
-    if not farthest < inf:
+    with np.errstate(over="ignore"):  # what an engine may meet on its way: |w|, a margin, an objective
+        longest = float(np.sum(2.0 * C * np.sqrt(data.q)))
+        farthest = 1.0 + sqrt(data.largest_q) * longest
+        largest = longest * longest + float(np.sum(np.broadcast_to(C, data.n_rows))) * farthest
+    if not (largest if isinstance(loss, Hinge) else max(largest, farthest) * farthest) < inf:
         raise ValueError(
             f"C = {loss.C:g} times the weights times the squared values of X overflows float64: "
             "scale X, or choose a smaller C."

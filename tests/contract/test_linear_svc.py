@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from problems import COORDINATE_ENGINES, LOSSES, classification, csr
+from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification, csr
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -66,7 +66,7 @@ def test_changing_the_import_is_enough():
     assert theirs <= ours
 
 
-@pytest.mark.parametrize("solver", ["auto", "baseline", "avsf", "newton"])
+@pytest.mark.parametrize("solver", [*ENGINES, "auto"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_attributes_of_a_binary_problem(loss, solver):
     labels = np.array(["no", "yes"])[(Y + 1) // 2]
@@ -120,7 +120,7 @@ def test_attributes_of_one_versus_rest():
     assert model.decision_function(X_MANY).shape == (90, 3)
 
 
-@pytest.mark.parametrize("solver", ["baseline", "avsf", "newton"])
+@pytest.mark.parametrize("solver", ENGINES)
 def test_max_iter_warns_and_leaves_a_usable_model(solver):
     model = LinearSVC(loss="hinge", solver=solver, tol=1e-8, max_iter=1, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"max_iter .* gap \d\.\d+e[+-]\d+.*Raise max_iter") as record:
@@ -152,7 +152,7 @@ def test_one_capped_class_is_enough_for_a_warning():
     assert len(record) == 1
 
 
-@pytest.mark.parametrize("solver", ["baseline", "avsf", "newton"])
+@pytest.mark.parametrize("solver", ENGINES)
 @pytest.mark.parametrize("gap_tol", [1e-2, 1e-6])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_gap_tol_is_the_stop(loss, gap_tol, solver):

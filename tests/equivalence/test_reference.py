@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from problems import COORDINATE_ENGINES, LOSSES, classification, csr
+from problems import LOSSES, classification, csr
 
 from hingeline import solve
 
@@ -38,7 +38,7 @@ def assert_same_run(solution, dual, expected):
 @pytest.mark.parametrize("C", [0.1, 3.0])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("engine", COORDINATE_ENGINES)
+@pytest.mark.parametrize("engine", reference.ALGORITHMS)
 def test_same_run(engine, layout, loss, C, seed):
     X, y = classification(50, 6, seed=seed, density=1.0 if layout == "dense" else 0.4)
     solution, dual, expected = both(engine, X, y, LOSSES[loss](C), layout=layout, seed=seed)
@@ -47,7 +47,7 @@ def test_same_run(engine, layout, loss, C, seed):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("engine", COORDINATE_ENGINES)
+@pytest.mark.parametrize("engine", reference.ALGORITHMS)
 def test_same_run_with_intercept_weights_and_rows_of_zeros(engine, loss):
     X, y = classification(60, 5, seed=7)
     X[[3, 20]] = 0.0
@@ -60,7 +60,7 @@ def test_same_run_with_intercept_weights_and_rows_of_zeros(engine, loss):
 
 def test_the_reference_itself_reaches_the_optimum():
     X, y = classification(40, 5, seed=1)
-    for engine in COORDINATE_ENGINES:
+    for engine in reference.ALGORITHMS:
         for loss in LOSSES.values():
             dual = reference.Dual(X, y, loss(1.0))
             reference.ALGORITHMS[engine](dual, 1e-10, 1)

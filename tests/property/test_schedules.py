@@ -11,7 +11,7 @@ from hingeline.kernels.schedule import Preferences, adapted, define_schedule, sh
 from hingeline.problem import make_problem, read_data
 from hingeline.solvers.avsf import avsf
 from hingeline.solvers.certificate import certify, rounding_floor
-from hingeline.solvers.driver import Ended, Run, Stop
+from hingeline.solvers.driver import Clock, Ended, Run, Stop
 from hingeline.solvers.state import State, new_variables_of
 
 examples = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -114,7 +114,8 @@ def test_preferences_of_a_run(loss, max_iter):
     state = State(problem, new_variables_of(problem, None), np.zeros(6), seeded(4))
     run = Run(
         Stop(tol=1e-12, max_iter=max_iter),
-        certify=lambda: certify(problem, state.variables, state.w, run.passes),
+        Clock(None, None),
+        certify=lambda pace: certify(problem, state.variables, state.w, pace),
         floor=lambda: rounding_floor(problem, state.variables),
     )
     with pytest.raises(Ended, match="max_iter"):

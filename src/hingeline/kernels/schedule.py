@@ -66,6 +66,35 @@ def define_schedule(p: Any, kept: Any, I: Any, begin: Any, end: Any, j: Any, N: 
 
 
 @kernel
+def accumulate(p: Any, A: Any, visits: Any, I: Any, begin: Any, end: Any, scale: Any, n: Any) -> Any:
+    """Schedule by accounts: variable i of A[begin:end] is due floor(visits_i + scale p_i) times, the rest is kept.
+
+    ``scale`` makes the mean of p one, in place; ``n`` entries of I are filled so far, and what it cannot hold waits for
+    the next sweep. Returns the new n.
+    """
+    for k in range(np.uint64(begin), np.uint64(end)):
+        i = A[k]
+        p[i] *= scale
+        visits[i] += p[i]
+        while visits[i] >= 1.0 and n < I.size:
+            visits[i] -= 1.0
+            I[n] = i
+            n += 1
+    return n
+
+
+@kernel
+def keep_active(p: Any, A: Any, n: Any) -> Any:
+    """Move the variables of A[:n] that are still active (p_i > 0) to its front, in order; returns their number."""
+    kept = 0
+    for k in range(np.uint64(n)):
+        if p[A[k]] > 0.0:
+            A[kept] = A[k]
+            kept += 1
+    return kept
+
+
+@kernel
 def adapted(preferences: Any, p: Any, gain: Any, D_ref: Any) -> Any:
     """Algorithm 5: the new preference of a variable whose step gained ``gain`` where ``D_ref`` is the average."""
     if D_ref <= 0.0:

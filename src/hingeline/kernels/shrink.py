@@ -20,6 +20,11 @@ def next_thresholds(v_min: float, v_max: float) -> Thresholds:
     return Thresholds(v_min if v_min < 0.0 else -inf, v_max if v_max > 0.0 else inf)
 
 
+def wider(one: Thresholds, other: Thresholds) -> Thresholds:
+    """Thresholds that drop a variable only where both would."""
+    return Thresholds(min(one.v_min, other.v_min), max(one.v_max, other.v_max))
+
+
 @kernel
 def is_shrunk(thresholds: Any, alpha: Any, g: Any, U: Any) -> Any:
     """Tell whether a variable sits at a bound and will probably stay there."""

@@ -80,6 +80,23 @@ class Clock:
             raise Ended("max_time")
 
 
+class _Stall:
+    """Tells when the best violation is so old that rounding may be the reason: at 8, 16, 32, ... sweeps."""
+
+    def __init__(self, sweep: int = 0) -> None:
+        self._best, self._sweep, self._look = np.inf, sweep, STALLED
+
+    def age(self, violation: float, sweep: int) -> int:
+        """Return the age of the best violation where it is time for a look, else 0."""
+        if violation < self._best:
+            self._best, self._sweep, self._look = violation, sweep, STALLED
+        age = sweep - self._sweep
+        if age < self._look:
+            return 0
+        self._look = 2 * age
+        return age
+
+
 class Run:
     """One training run.
 
@@ -112,7 +129,7 @@ class Run:
         self._callback = callback
         self._records: list[tuple[float, int, float, float]] = []
         self.dual = 0.0
-        self._best_violation, self._best_sweep = np.inf, 0
+        self._stalled, self._stalled_hiding = _Stall(), _Stall()  # of complete sweeps; of the others since then
         self._check_ratio = CHECK_RATIO
         self.visits = Pace(clock.check)  # a unit of work: a step,
         self.passes = Pace(clock.check)  # a row of a pass,
@@ -161,8 +178,10 @@ class Run:
                 raise Ended("callback")
         if verdict is Verdict.SATISFIED and self.stop.gap_tol is not None:
             raise Ended("gap_tol")
-        if verdict is not Verdict.SATISFIED and complete and not isnan(gain) and self._is_rounding(violation, gain):
-            raise Ended("rounding")
+        if verdict is not Verdict.SATISFIED and not isnan(gain) and self._is_rounding(violation, gain, complete):
+            if complete:
+                raise Ended("rounding")
+            return Verdict.REFUTED
         return verdict
 
     def _judge(
@@ -186,17 +205,19 @@ class Run:
             return Verdict.REFUTED, np.nan
         return Verdict.GO_ON, np.nan
 
-    def _is_rounding(self, violation: float, gain: float) -> bool:
+    def _is_rounding(self, violation: float, gain: float, complete: bool) -> bool:
         """Tell a run that cannot go on: nothing moves, or the violation is at the floor that rounding sets.
 
         The floor is looked at when the best violation is 8, 16, 32, ... sweeps old: rarely, since it costs a pass.
         """
-        if violation < self._best_violation:
-            self._best_violation, self._best_sweep = violation, self.n_iter
-        stalled = self.n_iter - self._best_sweep
-        if gain > 0.0 and (stalled < STALLED or stalled & (stalled - 1)):
+        if complete:
+            self._stalled_hiding = _Stall(self.n_iter)
+            stalled = self._stalled.age(violation, self.n_iter)
+        else:
+            stalled = self._stalled_hiding.age(violation, self.n_iter)
+        if gain <= 0.0 and complete:  # an adaptive schedule may have missed the one variable that can move
+            return self._certify(self.passes).violation <= NEAR_FLOOR * self.floor()
+        if not stalled:
             return False
         floor = self.floor()
-        if gain <= 0.0:  # an adaptive schedule may have missed the one variable that can move
-            return self._certify(self.passes).violation <= NEAR_FLOOR * floor
         return violation <= floor or (stalled >= STALLED_NEAR_FLOOR and violation <= NEAR_FLOOR * floor)

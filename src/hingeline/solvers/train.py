@@ -16,11 +16,17 @@ from .avsf import avsf
 from .baseline import baseline
 from .certificate import certify, rounding_floor, weights
 from .driver import Clock, Ended, Run, Stop
+from .hybrid import hybrid
 from .newton import newton
 from .select import choose
 from .state import State, new_variables_of
 
-ENGINES: dict[str, Callable[[State, Run], None]] = {"baseline": baseline, "avsf": avsf, "newton": newton}
+ENGINES: dict[str, Callable[[State, Run], None]] = {
+    "baseline": baseline,
+    "avsf": avsf,
+    "hybrid": hybrid,
+    "newton": newton,
+}
 MET = ("tol", "gap_tol", "rounding")
 MOST_RESTARTS = 3
 
