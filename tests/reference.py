@@ -1,11 +1,11 @@
 """The paper's algorithms in slow, readable NumPy: what the engines do, visit by visit.
 
-Written like the pseudo-code, with the points that it leaves open settled as in ``docs/algorithm.md``. Random numbers come from
-the engines' own generator in the same order, and preferences are kept in float32 as in the engines' records, so a
-reference run and an engine's run with the same seed visit the same variables in the same order.
+Written like the pseudo-code, with the points that it leaves open settled as in ``docs/algorithm.md``. Random numbers
+come from the engines' own generator in the same order, and preferences are kept in float32 as in the engines' records,
+so a reference run and an engine's run with the same seed visit the same variables in the same order.
 
-Notation: rows x_i, labels y_i, w = sum_i alpha_i y_i x_i, g_i = dW/dalpha_i, bounds 0 <= alpha_i <= U_i. For the hinge U_i = C_i and
-D_i = 0; for the squared hinge U_i is infinite and D_i = 1/(2 C_i) is added to the diagonal of the dual.
+Notation: rows x_i, labels y_i, w = sum_i alpha_i y_i x_i, g_i = dW/dalpha_i, bounds 0 <= alpha_i <= U_i. For the hinge
+U_i = C_i and D_i = 0; for the squared hinge U_i is infinite and D_i = 1/(2 C_i) is added to the dual's diagonal.
 """
 
 from __future__ import annotations

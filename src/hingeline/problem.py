@@ -21,6 +21,7 @@ from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from .pace import Pace
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
+SMALLEST_C = 1e-300  # below, 1/(2 C) overflows
 
 
 class NotANumberError(ValueError, TypeError):
@@ -84,14 +85,17 @@ class Problem:
 
 def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Loss) -> Problem:
     """Return the problem of labels ``y`` in {-1, +1} and, where given, row ``weights`` that multiply C."""
-    if not (loss.C > 0.0 and isfinite(loss.C)):
-        raise ValueError(f"C must be a positive finite number; got {loss.C!r}.")
+    if not (loss.C >= SMALLEST_C and isfinite(loss.C)):
+        raise ValueError(f"C must be a positive finite number, {SMALLEST_C:g} or more; got {loss.C!r}.")
     C: np.ndarray | float = float(loss.C)
     visited = data.q > 0.0
     if weights is not None:
         check_weights(weights, data.n_rows)
         with np.errstate(over="ignore"):
             C = loss.C * weights
+        C[C < SMALLEST_C] = 0.0
+        if not C.any():
+            raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
         visited &= C > 0.0
     with np.errstate(over="ignore"):  # what an engine may meet on its way: |w|, a margin, an objective
         longest = float(np.sum(2.0 * C * np.sqrt(data.q)))

@@ -24,11 +24,7 @@ FRAMES = {
     "pyarrow": lambda X: pa.table({name: X[:, j] for j, name in enumerate(NAMES)}),
 }
 FORMATS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
-SPARSE = {
-    f"{form}_{kind}": (lambda X, convert=getattr(sparse, f"{form}_{kind}"): convert(X))
-    for form in FORMATS
-    for kind in ("matrix", "array")
-}
+SPARSE = {name: getattr(sparse, name) for form in FORMATS for name in (f"{form}_matrix", f"{form}_array")}
 DENSE = {
     "list": lambda X: X.tolist(),
     "fortran": np.asfortranarray,

@@ -14,9 +14,7 @@ SCRIPT = Path(__file__).with_name("interrupted.py")
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
 @pytest.mark.parametrize("solver", COORDINATE_ENGINES)
 def test_ctrl_c(solver):
-    done = subprocess.run(
-        [sys.executable, SCRIPT, solver], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run([sys.executable, SCRIPT, solver], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(reports) == 2

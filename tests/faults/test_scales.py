@@ -61,3 +61,15 @@ def test_a_gap_out_of_reach_ends_by_rounding(engine):
     solution = solve(X, Y, LOSSES["hinge"](1.0), solver=engine, gap_tol=1e-300, random_state=0)
     assert solution.stop_reason in ("rounding", "gap_tol")
     assert solution.certificate.gap < 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_weights_next_to_zero_count_as_zero(engine, loss):
+    weights = np.ones(12)
+    weights[[3, 5]] = 1e-310, 5e-324  # 1/(2 C_i) would overflow
+    solution = solve(X, Y, LOSSES[loss](1.0), solver=engine, sample_weight=weights, random_state=0)
+    expected = solve(X, Y, LOSSES[loss](1.0), solver=engine, sample_weight=weights > 0.5, random_state=0)
+    assert np.isfinite(solution.certificate).all()
+    np.testing.assert_array_equal(solution.w, expected.w)
+    assert not solution.alpha[[3, 5]].any()

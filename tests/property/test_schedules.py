@@ -1,5 +1,7 @@
 """The paper's properties of schedules and preferences."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,9 +26,9 @@ def scheduled(p, rng, slices=1):
     l = len(p)
     kept, I = np.arange(l, dtype=np.uint32), np.full(l, l, dtype=np.uint32)
     bounds = np.linspace(0, l, slices + 1).astype(int)
-    total = sum(sum_preferences(p, kept, a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+    total = sum(sum_preferences(p, kept, a, b) for a, b in pairwise(bounds))
     j, N = 0, total
-    for a, b in zip(bounds[:-1], bounds[1:], strict=True):
+    for a, b in pairwise(bounds):
         j, N = define_schedule(p, kept, I, a, b, j, N, rng)
     assert j == l
     return I

@@ -25,7 +25,7 @@ from ..problem import Data, Problem, make_problem
 from ..solution import Solution
 from ..solvers.driver import Stop
 from ..solvers.start import from_weights
-from ..solvers.train import train
+from ..solvers.train import ENGINES, train
 from .base import decision_values, dense_coef, read_to_fit, read_to_predict
 from .labels import class_weights, drop_weightless, encode_labels, encode_weights, row_weights
 
@@ -58,8 +58,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
     loss : {"squared_hinge", "hinge"}
     dual : {"auto"} or bool
         Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
-    solver : {"auto", "avsf", "baseline", "newton"}
-        Engine. "auto" solves small problems (rows x columns up to 1e5) to rounding.
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+        Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
+        rounding.
     tol : float
         Largest violation of the optimality conditions at which training ends (the paper's eps).
     gap_tol : float, optional
@@ -103,7 +104,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         "penalty": [StrOptions({"l2"})],
         "loss": [StrOptions(set(LOSSES))],
         "dual": ["boolean", StrOptions({"auto"})],
-        "solver": [StrOptions({"auto", "avsf", "baseline", "newton"})],
+        "solver": [StrOptions({"auto", *ENGINES})],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "gap_tol": [Interval(Real, 0.0, None, closed="neither"), None],
         "C": [Interval(Real, 0.0, None, closed="neither")],

@@ -40,7 +40,7 @@ def certify(problem: Problem, variables: Variables, w: np.ndarray, pace: Pace) -
     violations, losses, gaps = zip(*parts, strict=True)
     primal = 0.5 * squared_length(w) + fsum(losses)
     gap = fsum(gaps)
-    return Certificate(max(violations), primal, primal - gap, gap / primal if primal > 0.0 else 0.0)
+    return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
 
 
 def rounding_floor(problem: Problem, variables: Variables) -> float:

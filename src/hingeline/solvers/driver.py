@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from enum import Enum
-from math import isnan
+from itertools import count
+from math import inf, isnan
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from ..pace import Pace
 from ..solution import HISTORY, Certificate, Progress
 
+NEXT_PHASE = "next phase"
 CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
 FADING = 0.9  # a sweep; what a check measured is believed less and less, so that another one always comes
 STALLED = 8  # sweeps without a better violation after which the rounding floor is looked at (then at 16, 32, ...)
@@ -124,6 +126,7 @@ class Run:
         self.clock = clock
         self.n_iter = 0
         self.n_steps = 0
+        self.max_steps = inf  # of the present phase
         self._certify = certify
         self.floor = floor
         self._callback = callback
@@ -146,10 +149,13 @@ class Run:
             self._records[-1] = (*self._records[-1][:3], gap)
 
     def sweeps(self) -> Iterator[int]:
-        """Yield the number of each sweep to come, without end unless ``max_iter`` sets one."""
-        while self.stop.max_iter is None or self.n_iter < self.stop.max_iter:
-            yield self.n_iter
-        raise Ended("max_iter")
+        """Yield the numbers of the phase's sweeps from 0 on, without end unless a cap sets one."""
+        for sweep in count():
+            if self.stop.max_iter is not None and self.n_iter >= self.stop.max_iter:
+                raise Ended("max_iter")
+            if self.n_steps >= self.max_steps:
+                raise Ended(NEXT_PHASE)
+            yield sweep
 
     def sweep(self, steps: int, violation: float, gain: float, gap: float, criterion: float, complete: bool) -> Verdict:
         """Report a sweep; returns what the engine is to make of it, or raises ``Ended``.

@@ -41,8 +41,8 @@ def solve(
         Labels -1 and +1.
     loss : Hinge or SquaredHinge
         The loss, with its C.
-    solver : {"auto", "avsf", "baseline", "newton"}
-        Engine; "auto" solves small problems to rounding.
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+        Engine; "auto" chooses by the shape of the data, and solves small problems to rounding.
     tol : float
         Stop when the largest violation of the optimality conditions is below (the paper's eps).
     gap_tol : float, optional

@@ -15,10 +15,10 @@ from ..solution import Certificate, Progress, Solution
 from .avsf import avsf
 from .baseline import baseline
 from .certificate import certify, rounding_floor, weights
-from .driver import Clock, Ended, Run, Stop
+from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
 from .hybrid import hybrid
 from .newton import newton
-from .select import choose
+from .select import Phase, plan
 from .state import State, new_variables_of
 
 ENGINES: dict[str, Callable[[State, Run], None]] = {
@@ -43,8 +43,9 @@ def train(
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run."""
     clock = Clock(stop.max_time, cancelled)
+    phases, engines = [Phase(solver)], list[str]()
     if solver == "auto":
-        solver, stop = choose(problem, stop)
+        phases, stop = plan(problem, stop)
     variables = new_variables_of(problem, alpha0)
     state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed))
 
@@ -56,16 +57,13 @@ def train(
     to_the_end = Pace(clock.check_cancelled)  # a certificate is finished even where the time is up
     if variables.alpha.any():
         run.dual = refresh(to_the_end).dual
-    for _ in range(1 + MOST_RESTARTS):
-        reason = _engine_run(ENGINES[solver], state, run)
-        before = state.w.copy()
-        certificate = refresh(to_the_end)
-        # w is updated step by step; where these roundings add up to a violation, the engine goes on from the exact w.
-        drift = sqrt(problem.data.largest_q) * float(np.linalg.norm(state.w - before))
-        if reason != "tol" or certificate.violation < stop.tol or drift < 0.1 * stop.tol:
+    for phase in phases:
+        run.max_steps = run.n_steps + phase.max_steps
+        reason, certificate = _phase(ENGINES[phase.engine], state, run, refresh, to_the_end)
+        engines.append(phase.engine)
+        stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
+        if not (reason == NEXT_PHASE or (stuck and not _meets(certificate, stop))):
             break
-    else:
-        reason = "rounding"
     if reason == "rounding" and _meets(certificate, stop):
         reason = "tol" if stop.gap_tol is None else "gap_tol"
     run.note_gap(certificate.gap)
@@ -78,7 +76,7 @@ def train(
         n_iter=run.n_iter,
         n_steps=run.n_steps,
         seconds=clock.seconds,
-        solver=solver,
+        solver="+".join(engines),
         converged=reason in MET,
         stop_reason=reason,
     )
@@ -87,6 +85,28 @@ def train(
 def _meets(certificate: Certificate, stop: Stop) -> bool:
     """Tell whether a certificate meets the stop rule."""
     return certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
+
+
+def _phase(
+    engine: Callable[[State, Run], None],
+    state: State,
+    run: Run,
+    refresh: Callable[[Pace], Certificate],
+    pace: Pace,
+) -> tuple[str, Certificate]:
+    """Run the engine until it ends; returns why, and the certificate.
+
+    w is updated step by step; where these roundings add up to a violation, the engine goes on from the exact w.
+    """
+    tol = run.stop.tol
+    for _ in range(1 + MOST_RESTARTS):
+        reason = _engine_run(engine, state, run)
+        before = state.w.copy()
+        certificate = refresh(pace)
+        drift = sqrt(state.problem.data.largest_q) * float(np.linalg.norm(state.w - before))
+        if reason != "tol" or certificate.violation < tol or drift < 0.1 * tol:
+            return reason, certificate
+    return "rounding", certificate
 
 
 def _engine_run(engine: Callable[[State, Run], None], state: State, run: Run) -> str:

@@ -1,0 +1,42 @@
+"""Engines on real data, where it is found beside the checkout."""
+
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from problems import COORDINATE_ENGINES, LOSSES
+from sklearn.datasets import load_svmlight_file
+
+from hingeline import solve
+from hingeline.kernels.rows import OnesRows
+from hingeline.problem import read_data
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def w8a():
+    """Web pages: 49,749 rows of ones, 4,203 of them empty."""
+    path = DATA / "w8a.xz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    with lzma.open(path) as file:
+        return load_svmlight_file(file, dtype=np.float32)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_w8a(w8a, loss):
+    X, y = w8a
+    data = read_data(X)
+    assert isinstance(data.rows, OnesRows)
+    empty = data.q == 0.0
+    assert empty.sum() == 4203
+    found = [
+        solve(X, y, LOSSES[loss](0.01), solver=engine, gap_tol=1e-4, random_state=0) for engine in COORDINATE_ENGINES
+    ]
+    lower, upper = max(s.certificate.dual for s in found), min(s.certificate.primal for s in found)
+    assert 0.0 <= upper - lower <= 1e-4 * upper  # the optimum lies between, for all of them
+    for solution in found:
+        assert solution.stop_reason == "gap_tol"
+        np.testing.assert_array_equal(solution.alpha[empty], 0.01 if loss == "hinge" else 0.02)

@@ -1,0 +1,167 @@
+"""The outer loop: caps, callbacks, the history, and the answers that it gives to engines."""
+
+from concurrent.futures import CancelledError
+
+import numpy as np
+import pytest
+from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification
+
+from hingeline import Certificate, Progress, solve
+from hingeline.problem import make_problem, read_data
+from hingeline.solution import HISTORY
+from hingeline.solvers.driver import Clock, Ended, Run, Stop, Verdict
+from hingeline.solvers.train import train
+
+X, Y = classification(70, 6, seed=71)
+EVERY = pytest.mark.parametrize("engine", ENGINES)
+
+
+@EVERY
+@pytest.mark.parametrize("max_iter", [1, 2, 3])
+def test_max_iter(engine, max_iter):
+    solution = solve(X, Y, solver=engine, tol=1e-9, max_iter=max_iter, random_state=0)
+    assert solution.n_iter == max_iter == len(solution.history)
+    assert solution.stop_reason == "max_iter"
+    assert not solution.converged
+
+
+@EVERY
+def test_max_iter_out_of_reach_changes_nothing(engine):
+    free, capped = (solve(X, Y, solver=engine, max_iter=cap, random_state=0) for cap in (None, 10**6))
+    assert free.stop_reason == capped.stop_reason == "tol"
+    np.testing.assert_array_equal(free.alpha, capped.alpha)
+
+
+@EVERY
+def test_max_time(engine):
+    solution = solve(X, Y, solver=engine, tol=1e-9, max_time=1e-9, random_state=0)
+    assert solution.stop_reason == "max_time"
+    assert not solution.converged
+    assert np.isfinite(solution.certificate).all()  # computed to its end all the same
+
+
+@EVERY
+def test_callback_sees_every_sweep_and_may_stop(engine):
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return len(seen) == 3
+
+    solution = solve(X, Y, solver=engine, tol=1e-9, callback=callback, random_state=0)
+    assert solution.stop_reason == "callback"
+    assert not solution.converged
+    assert all(isinstance(progress, Progress) for progress in seen)
+    assert [progress.n_iter for progress in seen] == [1, 2, 3]
+    assert seen[-1].n_steps == solution.n_steps
+    np.testing.assert_array_equal([p.violation for p in seen], solution.history["violation"])
+    np.testing.assert_array_equal([p.n_steps for p in seen], solution.history["steps"])
+
+
+def test_a_callback_may_raise():
+    def callback(progress):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        solve(X, Y, solver="avsf", callback=callback)
+
+
+@EVERY
+@pytest.mark.parametrize("stop", [{"tol": 1e-3}, {"gap_tol": 1e-6}])
+def test_history(engine, stop):
+    solution = solve(X, Y, solver=engine, random_state=0, **stop)
+    history = solution.history
+    assert history.dtype == HISTORY
+    assert len(history) == solution.n_iter
+    assert history["steps"][-1] == solution.n_steps
+    assert (np.diff(history["seconds"]) >= 0.0).all()
+    assert history["seconds"][-1] <= solution.seconds
+    assert history["gap"][-1] == solution.certificate.gap
+    if "tol" in stop:
+        assert np.isnan(history["gap"][:-1]).all()  # not computed, so not paid for
+        assert history["violation"][-1] < 1e-3
+    if engine == "avsf":
+        np.testing.assert_array_equal(history["steps"], 70 * np.arange(1, solution.n_iter + 1))
+
+
+@pytest.mark.parametrize("engine", COORDINATE_ENGINES)
+def test_a_cancelled_run_ends(engine):
+    problem = make_problem(read_data(X), Y.astype(np.float32), None, LOSSES["hinge"](1e4))
+    asked = []
+
+    def cancelled():
+        asked.append(None)
+        return len(asked) > 5
+
+    with pytest.raises(CancelledError):
+        train(problem, engine, Stop(tol=1e-12), seed=0, cancelled=cancelled)
+    assert len(asked) == 6
+
+
+def new_run(stop, certificates=(), floor=0.0):
+    """Return a run whose certificates and floor are given."""
+    left = list(certificates)
+    return Run(stop, Clock(None, None), certify=lambda pace: left.pop(0), floor=lambda: floor)
+
+
+def report(run, violation=1.0, gain=1.0, gap=1.0, complete=True):
+    return run.sweep(10, violation, gain, gap, criterion=violation, complete=complete)
+
+
+def repeat(run, n_sweeps, **sweep):
+    """Report the same sweep again and again; returns the first verdict that is not to go on."""
+    return next((v for v in (report(run, **sweep) for _ in range(n_sweeps)) if v is not Verdict.GO_ON), Verdict.GO_ON)
+
+
+def test_tol_satisfies():
+    run = new_run(Stop(tol=0.1))
+    assert report(run, violation=0.1) is Verdict.GO_ON
+    assert report(run, violation=0.09) is Verdict.SATISFIED
+    assert report(run, violation=0.09, complete=False) is Verdict.SATISFIED  # the engine verifies
+    assert (run.n_iter, run.n_steps) == (3, 30)
+
+
+def test_gap_is_checked_only_where_it_may_hold():
+    certificates = [Certificate(1.0, 10.0, 9.0, 0.1), Certificate(1.0, 10.0, 9.9, 0.01)]
+    run = new_run(Stop(gap_tol=0.05), certificates)
+    run.dual = 10.0
+    assert report(run, gap=50.0, gain=0.1) is Verdict.GO_ON  # no certificate was asked for
+    assert report(run, gap=0.5, gain=0.1) is Verdict.REFUTED
+    with pytest.raises(Ended, match="gap_tol"):
+        report(run, gap=0.1, gain=0.1)
+    np.testing.assert_array_equal(run.history["gap"], [np.nan, 0.1, 0.01])
+
+
+def test_a_misleading_sweep_does_not_put_the_next_check_off_for_good():
+    bad, good = Certificate(1.0, 10.0, 0.0, 1.0), Certificate(1.0, 10.0, 10.0, 0.0)
+    run = new_run(Stop(gap_tol=1e-3), [bad, good])
+    run.dual = 10.0
+    assert report(run, gap=1e-9) is Verdict.REFUTED  # the gap is 1e10 times what the sweep saw
+    with pytest.raises(Ended, match="gap_tol"):
+        repeat(run, 300, gap=1e-6)
+
+
+def test_a_sweep_that_moves_nothing_is_refuted_or_ends():
+    run = new_run(Stop(tol=1e-9), [Certificate(1e-12, 1.0, 1.0, 0.0)], floor=1e-12)
+    assert report(run, gain=0.0, violation=1e-6, complete=False) is Verdict.REFUTED
+    with pytest.raises(Ended, match="rounding"):
+        report(run, gain=0.0, violation=1e-6)
+
+
+def test_a_missed_variable_is_not_taken_for_rounding():
+    run = new_run(Stop(tol=1e-9), [Certificate(0.5, 1.0, 0.0, 1.0)], floor=1e-12)
+    assert report(run, gain=0.0, violation=1e-6) is Verdict.GO_ON
+
+
+def test_jitter_at_the_floor_is_rounding():
+    jitter = {"violation": 5e-13, "gain": 1e-20}
+    with pytest.raises(Ended, match="rounding"):
+        repeat(new_run(Stop(tol=1e-30), floor=1e-12), 100, **jitter)
+    # Where variables are hidden, they come back first.
+    assert repeat(new_run(Stop(tol=1e-30), floor=1e-12), 100, **jitter, complete=False) is Verdict.REFUTED
+
+
+def test_slow_progress_above_the_floor_is_not_rounding():
+    run = new_run(Stop(tol=1e-30), floor=1e-12)
+    for k in range(2000):
+        assert report(run, violation=1e-3 + 1e-6 * (k % 7), gain=1e-9) is Verdict.GO_ON
