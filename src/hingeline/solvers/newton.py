@@ -27,7 +27,7 @@ from .state import State
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths: at first, and narrow enough where stages gain FAST
 NARROWER, WIDER, FAST = 0.2, 25.0, 0.1
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
-LARGEST_FACTOR = 4_000  # rows of a dense Cholesky factor
+LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
 LINE_STEPS = 40
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
