@@ -20,9 +20,9 @@ def do_nothing() -> None:
 class Pace:
     """Cuts work into slices by the measured cost of its unit; calls ``between`` after each of them."""
 
-    def __init__(self, between: Callable[[], None] = do_nothing) -> None:
-        self.size = FIRST_SLICE
-        self._between = between
+    def __init__(self, between: Callable[[], None] = do_nothing, first: int = FIRST_SLICE) -> None:
+        self.size = first
+        self.between = between
 
     def slices(self, n: int) -> Iterator[tuple[int, int]]:
         """Yield the bounds of consecutive slices of range(n)."""
@@ -34,5 +34,5 @@ class Pace:
             if end - begin == self.size:
                 growth = SLICE_SECONDS / max(perf_counter() - started, 1e-9)
                 self.size = max(1, int(self.size * min(FASTEST_GROWTH, growth)))
-            self._between()
+            self.between()
             begin = end

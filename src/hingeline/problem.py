@@ -34,7 +34,7 @@ class Matrix(NamedTuple):
     rows: Rows
     n_rows: int
     n_features: int
-    distinct: bool  # no row repeats an index
+    distinct: bool  # the indices of a row increase: none is repeated
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Data:
     rows: Rows
     n_rows: int
     n_features: int
+    distinct: bool
     q: np.ndarray
 
     @cached_property
@@ -137,7 +138,7 @@ def read_data(X: Any, bias: float = 0.0) -> Data:
 
 def check_values(matrix: Matrix) -> Data:
     """Raise where a value is not finite or its square overflows."""
-    return Data(matrix.rows, matrix.n_rows, matrix.n_features, _checked_norms(matrix))
+    return Data(*matrix, _checked_norms(matrix))
 
 
 def check_shape(shape: tuple[int, ...]) -> None:

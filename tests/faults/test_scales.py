@@ -40,8 +40,10 @@ def assert_ends_by_rounding(data, loss, engine, gap=1e-9):
     assert solution.certificate.gap < gap
 
 
-@pytest.mark.parametrize("data", [X, X * COLUMNS, csr(X)], ids=["well-scaled", "ill-scaled", "sparse"])
-@pytest.mark.parametrize("C", [1e-2, 1.0])
+@pytest.mark.parametrize(
+    "data", [X, X * COLUMNS, 1e-3 * X, csr(X)], ids=["well-scaled", "ill-scaled", "small", "sparse"]
+)
+@pytest.mark.parametrize("C", [1e-3, 1.0])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_tolerance_out_of_reach_ends_by_rounding(engine, loss, C, data):

@@ -83,6 +83,14 @@ def test_converged_means_converged(engine, problem):
     assert solution.certificate.violation < 1e-2
 
 
+@given(problem=problems())
+@examples
+def test_auto_solves_small_problems_to_rounding(problem):
+    solution = solved(problem, "auto")
+    assert solution.converged
+    assert solution.certificate.gap < 1e-10
+
+
 @pytest.mark.parametrize("engine", COORDINATE_ENGINES)
 @given(problem=problems())
 @examples

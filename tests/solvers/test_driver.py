@@ -161,6 +161,12 @@ def test_jitter_at_the_floor_is_rounding():
     assert repeat(new_run(Stop(tol=1e-30), floor=1e-12), 100, **jitter, complete=False) is Verdict.REFUTED
 
 
+def test_last_digits_that_go_on_changing_are_no_progress():
+    run = new_run(Stop(tol=1e-30), floor=1e-15)
+    verdicts = (report(run, violation=6e-17 - k * 1e-24, gain=1e-40, complete=False) for k in range(100))
+    assert Verdict.REFUTED in verdicts
+
+
 def test_slow_progress_above_the_floor_is_not_rounding():
     run = new_run(Stop(tol=1e-30), floor=1e-12)
     for k in range(2000):

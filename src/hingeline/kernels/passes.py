@@ -65,11 +65,11 @@ def certify_rows(rows: Any, loss: Any, variables: Any, w: Any, begin: Any, end: 
 
 
 @kernel
-def add_gram(rows: Any, s: Any, G: Any, begin: Any, end: Any) -> None:
+def add_gram(rows: Any, s: Any, distinct: Any, G: Any, begin: Any, end: Any) -> None:
     """Add sum s_i x_i x_i' over the rows begin to end to the upper triangle of G (bias last)."""
     for i in range(np.uint64(begin), np.uint64(end)):
         if s[i] != 0.0:
-            add_square(rows, i, s[i], G)
+            add_square(rows, i, s[i], G, distinct)
 
 
 @kernel

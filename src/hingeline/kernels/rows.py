@@ -7,7 +7,7 @@ A view has few verbs, and every engine is written in them alone:
 ``axpy(rows, i, a, w)``                     w <- w + a x_i
 ``squared_norm(rows, i, scratch, distinct)``  |x_i|^2; where indices may repeat it is <x_i, s> with s = x_i summed
                                             up in ``scratch``, a vector of zeros as long as w that is left so
-``add_square(rows, i, a, G)``               G <- G + a x_i x_i', upper triangle
+``add_square(rows, i, a, G, distinct)``     G <- G + a x_i x_i', upper triangle
 ``value(rows, k)``                          stored value number k (sparse rows only)
 ``prefetch_pointers(rows, i)``              ask for where row i begins and ends,
 ``prefetch_row(rows, i)``                   then for its indices and values,
@@ -109,18 +109,23 @@ def ones_value(rows: OnesRows, k: Any) -> float:
     return 1.0
 
 
-def sparse_add_square(rows: CsrRows | OnesRows, i: Any, a: float, G: np.ndarray) -> None:
+def sparse_add_square(rows: CsrRows | OnesRows, i: Any, a: float, G: np.ndarray, distinct: bool) -> None:
     last = np.uint64(G.shape[0] - 1)
     G[last, last] += a * rows.bias * rows.bias
-    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+    first, end = rows.indptr[i], rows.indptr[i + ONE]
+    for k in range(first, end):
         u, v = rows.indices[k], a * value(rows, k)
         G[u, last] += v * rows.bias
-        for m in range(rows.indptr[i], rows.indptr[i + ONE]):
-            if rows.indices[m] <= u:  # with a repeated index both orders count, as they must
+        if distinct:  # and in order: the indices up to k are those below u
+            for m in range(first, k + ONE):
                 G[rows.indices[m], u] += v * value(rows, m)
+        else:  # with a repeated index both orders count, as they must
+            for m in range(first, end):
+                if rows.indices[m] <= u:
+                    G[rows.indices[m], u] += v * value(rows, m)
 
 
-def dense_add_square(rows: DenseRows, i: Any, a: float, G: np.ndarray) -> None:
+def dense_add_square(rows: DenseRows, i: Any, a: float, G: np.ndarray, distinct: bool) -> None:
     last = G.shape[0] - 1
     G[last, last] += a * rows.bias * rows.bias
     for u in range(last):

@@ -17,29 +17,33 @@ from .losses import diagonal, gap_term, primal_term, upper
 
 
 @kernel
-def respond(loss: Any, C: Any, m: Any, abar: Any, delta: Any, alpha: Any, s: Any, begin: Any, end: Any) -> Any:
-    """alpha_i and curvature s_i at the margins m; returns the largest violation and the size of the band.
+def respond(
+    loss: Any, C: Any, m: Any, abar: Any, delta: Any, alpha: Any, change: Any, band: Any, begin: Any, end: Any
+) -> Any:
+    """alpha_i at the margins m, its ``change``, and C_i in the band (0 elsewhere); rows with C_i = 0 do not respond.
 
-    Rows with C_i = 0 do not respond.
+    Returns the largest violation and the size of the band.
     """
-    violation, band = 0.0, 0
+    violation, size = 0.0, 0
     for i in range(np.uint64(begin), np.uint64(end)):
-        s[i] = 0.0
+        band[i] = 0.0
+        change[i] = 0.0
         if C[i] > 0.0:
             U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
             a = (m[i] + sigma * abar[i]) / (D + sigma)
             if a <= 0.0:
-                alpha[i] = 0.0
+                a = 0.0
                 violation = max(violation, m[i])
             elif a >= U:
-                alpha[i] = U
+                a = U
                 violation = max(violation, -m[i])
             else:
-                alpha[i] = a
-                s[i] = 1.0 / (D + sigma)
-                band += 1
+                band[i] = C[i]
+                size += 1
                 violation = max(violation, abs(m[i] - D * a))
-    return violation, band
+            change[i] = a - alpha[i]
+            alpha[i] = a
+    return violation, size
 
 
 @kernel

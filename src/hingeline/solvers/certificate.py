@@ -44,5 +44,5 @@ def certify(problem: Problem, variables: Variables, w: np.ndarray, pace: Pace) -
 
 
 def rounding_floor(problem: Problem, variables: Variables) -> float:
-    """Return about what rounding makes of the violation at the optimum: u max|z| sum alpha_i |z_i|."""
-    return UNIT_ROUNDOFF * sqrt(problem.data.largest_q) * weighted_lengths(variables.alpha, variables.q)
+    """Return about what rounding makes of the violation 1 - <z, w> at the optimum: u (1 + max|z| sum alpha_i |z_i|)."""
+    return UNIT_ROUNDOFF * (1.0 + sqrt(problem.data.largest_q) * weighted_lengths(variables.alpha, variables.q))

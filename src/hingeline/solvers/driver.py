@@ -25,6 +25,7 @@ NEXT_PHASE = "next phase"
 CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
 FADING = 0.9  # a sweep; what a check measured is believed less and less, so that another one always comes
 STALLED = 8  # sweeps without a better violation after which the rounding floor is looked at (then at 16, 32, ...)
+BETTER = 0.99  # share of the best violation that counts as a better one: last digits may go on changing for ever
 NEAR_FLOOR, STALLED_NEAR_FLOOR = 1000.0, 256  # this near to the floor, and that long without progress: rounding
 
 
@@ -90,7 +91,7 @@ class _Stall:
 
     def age(self, violation: float, sweep: int) -> int:
         """Return the age of the best violation where it is time for a look, else 0."""
-        if violation < self._best:
+        if violation < BETTER * self._best:
             self._best, self._sweep, self._look = violation, sweep, STALLED
         age = sweep - self._sweep
         if age < self._look:

@@ -61,27 +61,36 @@ class _Smoothed:
         self.abar = self.alpha.copy()
         if not self.is_smooth and not self.alpha.any():
             self.abar[:] = 0.5 * self.C
-        self.s = np.empty_like(self.alpha)
+        self.change, self.band = np.empty_like(self.alpha), np.empty_like(self.alpha)
+        self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
+        self.G = np.zeros((0, 0))
         self.w = state.w.copy()
+        self.v = self.w  # Z' alpha
         self.m = 1.0 - self.Z.times(self.w)
         self.max_z = sqrt(problem.data.largest_q)
+        self.respond(afresh=True)
 
-    def respond(self) -> None:
-        """Compute alpha, the band and the residual w - Z' alpha at the present w."""
+    def respond(self, afresh: bool = False) -> None:
+        """Compute alpha, the band and the residual w - Z' alpha at the present w.
+
+        Most variables stay at their bounds: Z' alpha is brought up to date by what changed, and now and then afresh.
+        """
         self.violation = 0.0
         self.band_size = 0
         for begin, end in self.run.shuffles.slices(self.m.size):
-            violation, band = respond(self.loss, self.C, self.m, self.abar, self.delta, self.alpha, self.s, begin, end)
+            arrays = (self.m, self.abar, self.delta, self.alpha, self.change, self.band)
+            violation, size = respond(self.loss, self.C, *arrays, begin, end)
             self.violation = max(self.violation, violation)
-            self.band_size += band
-        self.residual = self.w - self.Z.transposed(self.alpha)
+            self.band_size += size
+        self.v = self.Z.transposed(self.alpha) if afresh else self.v + self.Z.transposed(self.change)
+        self.residual = self.w - self.v
         self.error = self.max_z * sqrt(float(self.residual @ self.residual))
 
     def next_stage(self, factor: float) -> None:
         """Centre the smoothing at the present alpha and change its width."""
         self.abar[:] = self.alpha
         self.delta *= factor
-        self.respond()
+        self.respond(afresh=True)
 
     def objective(self) -> tuple[float, float]:
         """Primal objective at w, and the gap as far as w = Z' alpha holds."""
@@ -92,18 +101,31 @@ class _Smoothed:
         return 0.5 * float(self.w @ self.w) + losses, gap
 
     def direction(self) -> np.ndarray:
-        """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions."""
+        """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions; s_i = scale C_i in the band B."""
+        scale = 2.0 if self.is_smooth else 0.5 / self.delta
         if self.Z.n_weights <= max(self.band_size, 64):
-            _, p, _ = lapack.dposv(self.Z.gram(self.s), -self.residual, lower=True, overwrite_a=True)
+            H = scale * self._gram()
+            H[np.diag_indices_from(H)] += 1.0
+            _, p, _ = lapack.dposv(H.T, -self.residual, lower=True, overwrite_a=True)
             return np.asarray(p)
         if self.band_size == 0:
             return -self.residual
-        band = np.flatnonzero(self.s)
+        band = np.flatnonzero(self.band)
         Z = self.Z.block(band)
         K = Z @ Z.T
-        K[np.diag_indices_from(K)] += 1.0 / self.s[band]
+        K[np.diag_indices_from(K)] += 1.0 / (scale * self.band[band])
         _, u, _ = lapack.dposv(K, Z @ self.residual, lower=True, overwrite_a=True)
         return np.asarray(Z.T @ u - self.residual)
+
+    def _gram(self) -> np.ndarray:
+        """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh where that is less."""
+        entered_or_left = self.band - self.counted
+        if self.G.size == 0 or np.count_nonzero(entered_or_left) >= self.band_size:
+            self.G = np.zeros((self.Z.n_weights, self.Z.n_weights))
+            entered_or_left = self.band
+        self.Z.add_gram(entered_or_left, self.G)
+        self.counted[:] = self.band
+        return self.G
 
     def move(self, p: np.ndarray) -> float:
         """Go to the minimum along p; returns the decrease that p promised (twice)."""
@@ -159,7 +181,6 @@ def _newton(state: State, run: Run) -> None:
     smoothed = _Smoothed(state, run)
     best, last_stage = np.inf, np.inf
     steps, failed_stages = 0, 0
-    smoothed.respond()
     for _ in run.sweeps():
         decrement = smoothed.move(smoothed.direction())
         smoothed.respond()

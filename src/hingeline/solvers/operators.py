@@ -22,7 +22,9 @@ class RowOperator:
     def __init__(self, problem: Problem, y: np.ndarray, pace: Pace) -> None:
         self._rows = problem.data.rows
         self._y = y
+        self._distinct = problem.data.distinct
         self._pace = pace
+        self._blocks = Pace(pace.between, first=256)
         self.n_rows, self.n_weights = problem.data.n_rows, problem.data.n_features + 1
 
     def times(self, p: np.ndarray) -> np.ndarray:
@@ -40,14 +42,13 @@ class RowOperator:
             add_weights(self._rows, alpha, self._y, out, begin, end)
         return out
 
-    def gram(self, s: np.ndarray) -> np.ndarray:
-        """Return the lower triangle of I + sum_i s_i z_i z_i' (the labels cancel)."""
+    def add_gram(self, s: np.ndarray, G: np.ndarray) -> None:
+        """Add sum_i s_i z_i z_i' to the upper triangle of G (the labels cancel); s_i may be of any sign."""
         if isinstance(self._rows, DenseRows) and self.n_weights > NARROW:
-            return self._dense_gram(self._rows, s)
-        G = np.eye(self.n_weights)
-        for begin, end in self._pace.slices(self.n_rows):
-            add_gram(self._rows, s, G, begin, end)
-        return G.T  # Fortran's order, as LAPACK wants it
+            self._add_dense_gram(self._rows, s, G)
+        else:
+            for begin, end in self._pace.slices(self.n_rows):
+                add_gram(self._rows, s, self._distinct, G, begin, end)
 
     def block(self, band: np.ndarray) -> np.ndarray:
         """Return the rows ``band`` of Z as a dense matrix."""
@@ -63,15 +64,15 @@ class RowOperator:
         Z *= self._y[band, None]
         return Z
 
-    def _dense_gram(self, rows: DenseRows, s: np.ndarray) -> np.ndarray:
-        """Rank-k updates by BLAS on blocks of the band."""
-        G = np.eye(self.n_weights, order="F")
-        band = np.flatnonzero(s)
-        for begin, end in self._pace.slices(band.size):
-            part = band[begin:end]
-            root = np.sqrt(s[part])
-            block = np.empty((part.size, self.n_weights))
-            np.multiply(rows.X[part], root[:, None], out=block[:, :-1])
-            block[:, -1] = rows.bias * root
-            G = blas.dsyrk(1.0, block.T, beta=1.0, c=G, lower=True, overwrite_c=True)
-        return G
+    def _add_dense_gram(self, rows: DenseRows, s: np.ndarray, G: np.ndarray) -> None:
+        """Rank-k updates by BLAS on blocks of rows: first those with s_i > 0, then those with s_i < 0."""
+        for sign in (1.0, -1.0):
+            chosen = np.flatnonzero(s * sign > 0.0)
+            for begin, end in self._blocks.slices(chosen.size):
+                part = chosen[begin:end]
+                root = np.sqrt(np.abs(s[part]))
+                block = np.empty((part.size, self.n_weights))
+                np.multiply(rows.X[part], root[:, None], out=block[:, :-1])
+                block[:, -1] = rows.bias * root
+                # The upper triangle of a C-ordered G is the lower one of its Fortran-ordered transpose.
+                blas.dsyrk(sign, block.T, beta=1.0, c=G.T, lower=True, overwrite_c=True)
