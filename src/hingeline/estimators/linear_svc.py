@@ -266,13 +266,16 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         capped = [s for s in solutions if not s.converged]
         if capped:
             worst = max(capped, key=lambda s: s.certificate.gap)
+            remedy = "Scale the data, or choose a smaller C."
+            if worst.stop_reason != "rounding":
+                remedy = f"Raise {worst.stop_reason} (None: no cap), loosen tol or gap_tol, or scale the data."
             warnings.warn(
                 f"{worst.stop_reason} ended training before it converged ({len(capped)} of {len(solutions)} binary "
                 f"problems): relative duality gap {worst.certificate.gap:.2e}, violation "
                 f"{worst.certificate.violation:.2e}. The model is usable, its objective is within that gap of the "
-                f"optimum. Raise {worst.stop_reason} (None: no cap), loosen tol or gap_tol, or scale the data.",
+                f"optimum. {remedy}",
                 ConvergenceWarning,
-                stacklevel=4,  # the line that called fit, past scikit-learn's wrapper
+                stacklevel=4,
             )
 
     def decision_function(self, X: Any) -> np.ndarray:

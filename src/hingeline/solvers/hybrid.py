@@ -31,7 +31,7 @@ from .driver import Run, Verdict
 from .state import State
 
 EARLY = 8  # sweeps in which the last one alone sets the thresholds; afterwards the wider of two
-GOLDEN_RATIO = 0.6180339887498949
+GOLDEN_TURN = np.uint32(2654435769)  # 2^32 times 0.618...
 
 
 class Seen(NamedTuple):
@@ -106,7 +106,7 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
     rows, loss, l = problem.data.rows, problem.loss, problem.n_variables
     p[:] = 1.0
     A = problem.variables_in_order()
-    visits = np.mod(GOLDEN_RATIO * np.arange(problem.data.n_rows), 1.0).astype(np.float32)  # spread: no bursts
+    visits = spread(problem.data.n_rows)
     I = np.empty(2 * l, dtype=np.uint32)
     n_active, thresholds, before, complete = l, Thresholds(), Thresholds(), True
     seen = Seen()
@@ -129,6 +129,15 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
             np.abs(p, out=p)
             A = problem.variables_in_order()
             n_active, thresholds, complete = l, Thresholds(), True
+
+
+def spread(n: int) -> np.ndarray:
+    """Return where the accounts start: fractional parts of i times the golden ratio, so that no sweep is a burst."""
+    turns = np.arange(n, dtype=np.uint32)
+    turns *= GOLDEN_TURN  # modulo 2^32
+    visits = turns.astype(np.float32)
+    visits *= np.float32(2.0**-32)
+    return visits
 
 
 def schedule(state: State, run: Run, A: np.ndarray, visits: np.ndarray, I: np.ndarray, once: bool) -> int:

@@ -36,26 +36,34 @@ OPENING = 0.25  # share of Newton's cost that sweeps may take where neither is c
 
 @dataclass(frozen=True)
 class Phase:
-    """An engine, and the steps after which the next phase takes over (or earlier, where rounding stops the engine)."""
+    """An engine, when it is done, and the steps after which the next phase takes over.
+
+    Where rounding ends an engine short of its goal, the next one takes over as well.
+    """
 
     engine: str
+    stop: Stop
     max_steps: float = inf
 
 
-def plan(problem: Problem, stop: Stop) -> tuple[list[Phase], Stop]:
-    """Return the phases of a run, and when it is to stop."""
-    data = problem.data
+def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
+    """Return the phases of a run. Coordinate descent comes last where Newton's method is not sure to end it."""
+    data, last = problem.data, Phase("hybrid", stop)
+    if solver == "newton":
+        return [Phase("newton", stop), last]
+    if solver != "auto":
+        return [Phase(solver, stop)]
     if data.n_rows * data.n_features <= SMALL:
-        return [Phase("newton"), Phase("hybrid")], replace(stop, tol=0.0, gap_tol=None)
+        return [Phase("newton", replace(stop, tol=0.0, gap_tol=None)), last]
     if data.n_features >= LARGEST_FACTOR:
-        return [Phase("hybrid")], stop
+        return [last]
     step, sweeps, newton = estimates(problem, stop)
     hybrid = step * sweeps * problem.n_variables
     if hybrid > CLEARLY * newton:
-        return [Phase("newton"), Phase("hybrid")], stop
+        return [Phase("newton", stop), last]
     share = 1.0 if hybrid * CLEARLY < newton else OPENING
-    opening = Phase("hybrid", max(share * newton / step, 2.0 * problem.n_variables))
-    return [opening, Phase("newton"), Phase("hybrid")], stop
+    opening = Phase("hybrid", stop, max(share * newton / step, 2.0 * problem.n_variables))
+    return [opening, Phase("newton", stop), last]
 
 
 def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:

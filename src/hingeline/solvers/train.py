@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.passes import squared_length
 from ..kernels.random import seeded
 from ..pace import Pace
 from ..problem import Problem
@@ -18,7 +19,7 @@ from .certificate import certify, rounding_floor, weights
 from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
 from .hybrid import hybrid
 from .newton import newton
-from .select import Phase, plan
+from .select import plan
 from .state import State, new_variables_of
 
 ENGINES: dict[str, Callable[[State, Run], None]] = {
@@ -27,7 +28,7 @@ ENGINES: dict[str, Callable[[State, Run], None]] = {
     "hybrid": hybrid,
     "newton": newton,
 }
-MET = ("tol", "gap_tol", "rounding")
+GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
 
 
@@ -43,9 +44,7 @@ def train(
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run."""
     clock = Clock(stop.max_time, cancelled)
-    phases, engines = [Phase(solver)], list[str]()
-    if solver == "auto":
-        phases, stop = plan(problem, stop)
+    phases, engines = plan(problem, solver, stop), list[str]()
     variables = new_variables_of(problem, alpha0)
     state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed))
 
@@ -58,13 +57,13 @@ def train(
     if variables.alpha.any():
         run.dual = refresh(to_the_end).dual
     for phase in phases:
-        run.max_steps = run.n_steps + phase.max_steps
+        run.stop, run.max_steps = phase.stop, run.n_steps + phase.max_steps
         reason, certificate = _phase(ENGINES[phase.engine], state, run, refresh, to_the_end)
         engines.append(phase.engine)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
         if not (reason == NEXT_PHASE or (stuck and not _meets(certificate, stop))):
             break
-    if reason == "rounding" and _meets(certificate, stop):
+    if reason == "rounding" and _meets(certificate, phase.stop):
         reason = "tol" if stop.gap_tol is None else "gap_tol"
     run.note_gap(certificate.gap)
     return Solution(
@@ -77,7 +76,7 @@ def train(
         n_steps=run.n_steps,
         seconds=clock.seconds,
         solver="+".join(engines),
-        converged=reason in MET,
+        converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
         stop_reason=reason,
     )
 
@@ -103,7 +102,7 @@ def _phase(
         reason = _engine_run(engine, state, run)
         before = state.w.copy()
         certificate = refresh(pace)
-        drift = sqrt(state.problem.data.largest_q) * float(np.linalg.norm(state.w - before))
+        drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(state.w - before))
         if reason != "tol" or certificate.violation < tol or drift < 0.1 * tol:
             return reason, certificate
     return "rounding", certificate

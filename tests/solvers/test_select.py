@@ -1,0 +1,80 @@
+"""``solver="auto"``: which phases it plans, and that handing over loses nothing."""
+
+import numpy as np
+import pytest
+from problems import classification
+from scipy import sparse
+
+from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+from hingeline.problem import make_problem, read_data
+from hingeline.solvers import select
+from hingeline.solvers.driver import Stop
+
+
+def phases(X, C, solver="auto", loss=Hinge):
+    y = np.resize([-1.0, 1.0], X.shape[0]).astype(np.float32)
+    return select.plan(make_problem(read_data(X), y, None, loss(C)), solver, Stop(tol=1e-3))
+
+
+def narrow(n=5000, d=60):
+    return np.random.default_rng(0).normal(size=(n, d))
+
+
+def test_small_problems_go_to_rounding():
+    first, last = phases(narrow(50, 4), 1.0)
+    assert (first.engine, first.stop.tol) == ("newton", 0.0)
+    assert (last.engine, last.stop.tol) == ("hybrid", 1e-3)
+
+
+def test_many_features_are_the_hybrids():
+    X = sparse.random(3000, 5000, 0.01, format="csr", random_state=0)
+    assert [p.engine for p in phases(X, 1.0)] == ["hybrid"]
+
+
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
+def test_few_features_and_large_C_are_newtons(loss):
+    assert phases(narrow(), 1e4, loss=loss)[0].engine == "newton"
+
+
+def test_easy_problems_open_with_sweeps():
+    first, second, last = phases(narrow(), 1e-4)
+    assert [first.engine, second.engine, last.engine] == ["hybrid", "newton", "hybrid"]
+    assert 2 * 5000 <= first.max_steps < np.inf
+    assert last.max_steps == np.inf
+
+
+def test_a_named_engine_runs_alone_but_newton_is_backed():
+    assert [p.engine for p in phases(narrow(), 1.0, "avsf")] == ["avsf"]
+    assert [p.engine for p in phases(narrow(), 1.0, "newton")] == ["newton", "hybrid"]
+
+
+def test_hardness_does_not_depend_on_scale():
+    X = narrow()
+    y = np.resize([-1.0, 1.0], X.shape[0]).astype(np.float32)
+    stop = Stop(tol=1e-3)
+    one = select.estimates(make_problem(read_data(X), y, None, Hinge(1.0)), stop)
+    other = select.estimates(make_problem(read_data(8.0 * X), y, None, Hinge(1.0 / 64.0)), stop)
+    np.testing.assert_allclose(one, other)
+
+
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
+def test_handing_over_reaches_the_same_optimum(monkeypatch, loss):
+    X, y = classification(3000, 40, seed=5)
+    monkeypatch.setattr(select, "CLEARLY", 1e9)  # neither engine is clearly cheaper: sweeps, then Newton
+    monkeypatch.setattr(select, "OPENING", 1e-9)
+    handed = solve(X, y, loss(1.0), gap_tol=1e-9, random_state=0)
+    alone = solve(X, y, loss(1.0), solver="newton", gap_tol=1e-9)
+    assert handed.solver == "hybrid+newton"
+    assert handed.stop_reason == "gap_tol"
+    assert handed.certificate.primal == pytest.approx(alone.certificate.primal, rel=1e-8)
+
+
+def test_rounding_far_from_the_optimum_is_no_convergence():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20)) * 1e3 * np.logspace(-2, 2, 20)
+    y = np.sign(rng.normal(size=300))
+    model = LinearSVC(loss="hinge", C=1e6, random_state=0, max_time=20)
+    with pytest.warns(UserWarning, match="Scale the data|Raise max_time"):
+        model.fit(X, y)
+    assert not model.converged_
+    assert model.duality_gap_ > 1e-3
