@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from hingeline import __version__
 
-from . import demo, warmup
+from . import bench, demo, warmup
 
-COMMANDS = (demo, warmup)
+COMMANDS = (demo, warmup, bench)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .c_grid import CGridDisplay
+from .c_panels import CPanelsDisplay
 
-__all__ = ["CGridDisplay"]
+__all__ = ["CGridDisplay", "CPanelsDisplay"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class CGridDisplay:
         For each engine the seconds at each C.
     capped : mapping of str to sequence of bool, optional
         Where training was ended by a cap: drawn with a hollow marker, since the true time is larger.
+    styles : mapping of str to mapping, optional
+        For each engine the arguments of matplotlib's ``plot`` (color, marker, linestyle) that differ from the default.
 
     Attributes
     ----------
@@ -42,10 +44,12 @@ class CGridDisplay:
         C: Sequence[float],
         seconds: Mapping[str, Sequence[float]],
         capped: Mapping[str, Sequence[bool]] | None = None,
+        styles: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.C = C
         self.seconds = seconds
         self.capped = capped
+        self.styles = styles
 
     def plot(self, ax: Axes | None = None) -> CGridDisplay:
         """Draw onto ``ax``, or onto new axes of pyplot's; return the display."""
@@ -65,14 +69,13 @@ class CGridDisplay:
         order = np.argsort(C)
         for k, (name, values) in enumerate(self.seconds.items()):
             seconds = np.asarray(values, dtype=float)
-            marker = MARKERS[k % len(MARKERS)]
-            (line,) = ax.plot(C[order], seconds[order], marker=marker, label=name)
+            style = {"marker": MARKERS[k % len(MARKERS)], **(self.styles or {}).get(name, {})}
+            (line,) = ax.plot(C[order], seconds[order], label=name, **style)
             hollow = np.asarray(self.capped[name] if self.capped else np.zeros(C.size), dtype=bool)
             if hollow.any():
                 colour = line.get_color()
-                ax.plot(
-                    C[hollow], seconds[hollow], marker, color=colour, markerfacecolor="white", label=f"{name}, capped"
-                )
+                white: dict[str, Any] = {"linestyle": "", "markerfacecolor": "white", "label": f"{name}, capped"}
+                ax.plot(C[hollow], seconds[hollow], marker=style["marker"], color=colour, **white)
         ax.set(xscale="log", yscale="log", xlabel="C", ylabel="training time [s]")
         ax.grid(True, which="major", alpha=0.3)
         ax.legend()

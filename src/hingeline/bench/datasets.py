@@ -1,0 +1,107 @@
+"""Data sets found by name in a folder of svmlight files, parsed once and kept as NumPy arrays."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PAPER = ("covtype", "kdda", "kddb", "news20", "rcv1", "url")
+STAND_INS = ("nycflights", "debian_paths", "debian_text")
+OPENERS: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+# File names, without what compression adds, where they do not follow from the name of the data set.
+PATTERNS = {
+    "covtype": "covtype*.scale",
+    "news20": "news20.binary*",
+    "rcv1": "rcv1_train.binary*",
+    "url": "url_combined*",
+}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A binary data set: its name and its svmlight file (plain, gz, bz2 or xz)."""
+
+    name: str
+    path: Path
+
+    @property
+    def source(self) -> str:
+        """What the parsed arrays and the results of earlier runs are recognised by: file name and size."""
+        return f"{self.path.name}:{self.path.stat().st_size}"
+
+    def parsed(self, cache: Path) -> Path:
+        """Return the .npz file with the arrays, after parsing the text where ``cache`` does not hold it yet."""
+        kept = cache / f"{self.name}.npz"
+        if kept.exists():
+            with np.load(kept) as arrays:
+                if "source" in arrays and str(arrays["source"]) == self.source:
+                    return kept
+        X, y = self._parse()
+        cache.mkdir(parents=True, exist_ok=True)
+        unfinished = cache / f"{self.name}.part.npz"  # an interrupted write must not look like a data set
+        np.savez(
+            unfinished, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=y, source=np.str_(self.source)
+        )
+        unfinished.replace(kept)
+        return kept
+
+    def _parse(self) -> tuple[Any, np.ndarray]:
+        from sklearn.datasets import load_svmlight_file
+
+        with OPENERS.get(self.path.suffix, open)(self.path, "rb") as file:
+            X, labels = load_svmlight_file(file)
+        if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return X, binary_labels(labels, self.name)
+
+
+def binary_labels(labels: np.ndarray, name: str) -> np.ndarray:
+    """Return -1 and +1, the larger label being +1."""
+    classes = np.unique(labels)
+    if classes.size != 2:
+        raise ValueError(f"{name} has {classes.size} labels: the benchmarks take two (no one-versus-rest yet).")
+    return np.where(labels == classes[1], 1.0, -1.0)
+
+
+def read_arrays(path: Path) -> tuple[Any, np.ndarray]:
+    """Return X (CSR) and y in {-1, +1} from a file that ``Dataset.parsed`` made."""
+    from scipy import sparse
+
+    with np.load(path) as arrays:
+        X = sparse.csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+        return X, arrays["y"]
+
+
+def find(data_dir: Path, names: Iterable[str]) -> tuple[list[Dataset], list[str]]:
+    """Return the data sets of ``names`` that have a file in ``data_dir``, and the names that have none."""
+    if not data_dir.is_dir():
+        raise ValueError(f"--data-dir {data_dir}: there is no such folder.")
+    files = sorted(path for path in data_dir.iterdir() if path.is_file())
+    there, missing = list[Dataset](), list[str]()
+    for name in dict.fromkeys(names):
+        fitting = sorted((rank, len(path.name), path) for path in files if (rank := _rank(path, name)) is not None)
+        if fitting:
+            there.append(Dataset(name, fitting[0][-1]))
+        else:
+            missing.append(name)
+    return there, missing
+
+
+def _rank(path: Path, name: str) -> int | None:
+    """Return how well a file fits a name (0 best), None where it does not."""
+    stem = path.name.removesuffix(path.suffix) if path.suffix in OPENERS else path.name
+    if stem.endswith(".t") and not name.endswith(".t"):  # LIBSVM's habit for test sets
+        return None
+    patterns = [PATTERNS[name]] if name in PATTERNS else []
+    for rank, pattern in enumerate([*patterns, name, f"{name}.*"]):
+        if fnmatch(stem, pattern):
+            return rank
+    return None

@@ -1,0 +1,146 @@
+"""Other solvers of the same problem, behind the contract of ``solvers``.
+
+Each minimises |w|^2/2 + C sum loss without an intercept; how its own parameters say that was found by comparing optima:
+LIBLINEAR, scikit-learn and ReHLine have C itself, Snap ML's ``regularizer`` is 1/C.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .capture import printed
+from .solvers import Solver, Task
+
+UNLIMITED = 10**9  # sweeps: limits of iterations are lifted where a solver lets them be
+CAPPED = "reaching max number of iterations"  # what LIBLINEAR prints at its limit of 300 sweeps
+
+
+class Liblinear(Solver):
+    """LIBLINEAR's dual coordinate descent (PyPI: liblinear-official).
+
+    Its hinge solver stops after 300 sweeps; the squared hinge goes over to Newton's method there.
+    """
+
+    package = "liblinear"
+    codes: ClassVar[dict[str, int]] = {"hinge": 3, "squared_hinge": 1}
+
+    def prepare(self, task: Task) -> None:
+        """Convert the rows to LIBLINEAR's structure."""
+        from liblinear.liblinearutil import problem
+
+        super().prepare(task)
+        self.problem = problem(task.y, task.X)
+
+    def run(self, tolerance: float, max_time: float, seed: int) -> None:
+        """Train; what it prints is kept, since that is where it tells of its limit."""
+        from liblinear.liblinearutil import parameter, train
+
+        printed()
+        code = self.codes[self.task.loss]
+        self.model = train(self.problem, parameter(f"-s {code} -c {self.task.C!r} -e {tolerance!r} -B -1"))
+
+    def weights(self) -> np.ndarray:
+        """Return w, for the label +1."""
+        self.capped = self.task.loss == "hinge" and CAPPED in printed()
+        w = np.ctypeslib.as_array(self.model.w, shape=(self.task.X.shape[1],)).copy()
+        return w if self.model.label[0] == 1 else -w
+
+
+class LiblinearPrimal(Liblinear):
+    """LIBLINEAR's Newton method for the squared hinge (-s 2)."""
+
+    losses = ("squared_hinge",)
+    codes: ClassVar[dict[str, int]] = {"squared_hinge": 2}
+
+
+class ScikitLearn(Solver):
+    """scikit-learn's LinearSVC: LIBLINEAR's dual coordinate descent, with its limit of sweeps lifted."""
+
+    package = "sklearn"
+    dual = True
+
+    def run(self, tolerance: float, max_time: float, seed: int) -> None:
+        """Fit the estimator."""
+        from sklearn.svm import LinearSVC
+
+        self.model = LinearSVC(
+            loss=self.task.loss,
+            C=self.task.C,
+            dual=self.dual,
+            fit_intercept=False,
+            tol=tolerance,
+            max_iter=UNLIMITED,
+            random_state=seed,
+        ).fit(self.task.X, self.task.y)
+
+    def weights(self) -> np.ndarray:
+        """Return w of the last run."""
+        return np.asarray(self.model.coef_).ravel()
+
+
+class ScikitLearnPrimal(ScikitLearn):
+    """scikit-learn's LinearSVC with dual=False: a Newton method for the squared hinge."""
+
+    losses = ("squared_hinge",)
+    dual = False
+
+
+class SnapML(Solver):
+    """Snap ML's SupportVectorMachine on one thread. It works in float32."""
+
+    package = "snapml"
+
+    def prepare(self, task: Task) -> None:
+        """Convert the values, so that it need not do so while it is timed."""
+        super().prepare(task)
+        self.X = task.X.astype(np.float32)
+
+    def run(self, tolerance: float, max_time: float, seed: int) -> None:
+        """Fit the estimator."""
+        from snapml import SupportVectorMachine
+
+        self.model = SupportVectorMachine(
+            loss=self.task.loss,
+            regularizer=1.0 / self.task.C,
+            fit_intercept=False,
+            tol=tolerance,
+            max_iter=UNLIMITED,
+            n_jobs=1,
+            random_state=seed,
+        ).fit(self.X, self.task.y)
+
+    def weights(self) -> np.ndarray:
+        """Return w of the last run."""
+        return np.asarray(self.model.coef_).ravel()
+
+
+class ReHLine(Solver):
+    """ReHLine's ridge-penalised empirical risk minimiser."""
+
+    package = "rehline"
+    names: ClassVar[dict[str, str]] = {"hinge": "hinge", "squared_hinge": "squared hinge"}
+
+    def run(self, tolerance: float, max_time: float, seed: int) -> None:
+        """Fit the estimator."""
+        from rehline import plqERM_Ridge
+
+        loss: Any = {"name": self.names[self.task.loss]}
+        self.model = plqERM_Ridge(loss=loss, C=self.task.C, tol=tolerance, max_iter=UNLIMITED, coordinate_seed=seed)
+        self.model.fit(self.task.X, self.task.y)
+
+    def weights(self) -> np.ndarray:
+        """Return w of the last run."""
+        return np.asarray(self.model.coef_).ravel()
+
+
+PEERS: dict[str, type[Solver]] = {
+    "liblinear": Liblinear,
+    "liblinear-primal": LiblinearPrimal,
+    "sklearn": ScikitLearn,
+    "sklearn-primal": ScikitLearnPrimal,
+    "snapml": SnapML,
+    "rehline": ReHLine,
+}
+INSTALLED_BY = {"liblinear": "liblinear-official", "sklearn": "scikit-learn"}  # where the names differ

@@ -1,0 +1,197 @@
+"""Time to equal quality: hingeline's engines and other solvers, each in its own process, on the same data and C.
+
+Quality is relative suboptimality (P(w) - D) / D, where P is the primal value of the weights that a solver returns,
+computed here, and D is a certified lower bound of the optimum, computed once by hingeline. hingeline's engines are
+asked for the target as a certified gap. Others know no such stop: they are run over a ladder of their own tolerance,
+and the first run that is good enough counts, as if its user had known the tolerance to ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import nan
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from .datasets import Dataset
+from .process import run_job
+from .solvers import make_solver
+from .store import Record, Store
+
+OPTIMUM_TIME = 3.0  # times the deadline, for the optimum that all are measured against
+IMPOSSIBLE = -1e-9  # suboptimality below the certified bound: not this objective
+FAR = 0.1  # suboptimality that no solver of this objective ends with at its tightest tolerance
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of each solver."""
+
+    loss: str = "hinge"
+    targets: tuple[float, ...] = (1e-3, 1e-5)
+    deadline: float = 120.0
+    repeat: int = 1
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Certified bounds of the optimum."""
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of the bounds."""
+        return (self.primal - self.dual) / self.primal
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one solver did for one target.
+
+    Attributes
+    ----------
+    status : str
+        "ok"; "deadline"; "capped" (a limit of iterations that cannot be lifted); "missed" (the tightest tolerance was
+        not good enough); "other objective?"; "unsupported"; "failed".
+    seconds, suboptimality, tolerance : float
+        Of the run that met the target, else of the best one; NaN where there was none.
+    """
+
+    dataset: str
+    C: float
+    loss: str
+    solver: str
+    target: float
+    status: str
+    seconds: float
+    suboptimality: float
+    tolerance: float
+    deadline: float
+    optimum_gap: float
+    version: str = ""
+    note: str = ""
+
+
+class PeerBench:
+    """The experiment; results are kept in ``out`` and not made again."""
+
+    def __init__(self, settings: Settings, out: Path) -> None:
+        self.settings, self.out = settings, out
+        self.runs = Store(out / "peers.jsonl", ("source", "C", "loss", "solver", "targets", "repeat"))
+        self.optima = Store(out / "optima.jsonl", ("source", "C", "loss"))
+
+    def cells(self, dataset: Dataset, C: float, solvers: Sequence[str]) -> Iterator[list[Cell]]:
+        """Yield for each solver in turn its cells, one a target."""
+        job = {"data": str(dataset.parsed(self.out / "data")), "C": C, "loss": self.settings.loss}
+        optimum = self._optimum(dataset, job)
+        for solver in solvers:
+            record = self._record(dataset, job, solver, optimum)
+            yield [judge(record, optimum, target) for target in self.settings.targets]
+
+    def _optimum(self, dataset: Dataset, job: Record) -> Optimum:
+        """Return the best bounds that hingeline certifies within the time."""
+        deadline = OPTIMUM_TIME * self.settings.deadline
+        key = {"source": dataset.source, "C": job["C"], "loss": job["loss"]}
+        record = self.optima.find(deadline, **key)
+        if record is None:
+            events = run_job(job | {"kind": "optimum", "deadline": deadline})
+            bounds = [event for event in events if event["event"] == "optimum"]
+            if not bounds:
+                raise ValueError(f"{dataset.name}, C {job['C']:g}: no bound of the optimum ({events[-1:]}).")
+            optimum = Optimum(min(e["primal"] for e in bounds), max(e["dual"] for e in bounds))
+            finished = events[-1]["event"] == "optimum" and not events[-1]["timed_out"]
+            record = key | {"primal": optimum.primal, "dual": optimum.dual, "deadline": deadline, "finished": finished}
+            self.optima.add(record)
+        return Optimum(record["primal"], record["dual"])
+
+    def _record(self, dataset: Dataset, job: Record, solver: str, optimum: Optimum) -> Record:
+        s = self.settings
+        key = {
+            "source": dataset.source,
+            "C": job["C"],
+            "loss": s.loss,
+            "solver": solver,
+            "targets": list(s.targets),
+            "repeat": s.repeat,
+        }
+        record = self.runs.find(s.deadline, **key)
+        if record is None:
+            job = job | key | {"kind": "ladder", "deadline": s.deadline, "dual": optimum.dual}
+            events = run_job(job)
+            late = any(event["event"] == "killed" or event.get("timed_out") for event in events)
+            record = key | {"dataset": dataset.name, "deadline": s.deadline, "finished": not late, "events": events}
+            self.runs.add(record)
+        return record
+
+
+def judge(record: Record, optimum: Optimum, target: float) -> Cell:
+    """Return the cell for one target from what happened in a solver's process."""
+    events: list[dict[str, Any]] = record["events"]
+    rungs = [_Rung.of(list(runs), optimum) for _, runs in groupby(_runs(events), key=lambda run: run["tolerance"])]
+    met = _first_that_meets(record["solver"], rungs, target)
+    shown = met or min(rungs, key=lambda rung: rung.suboptimality, default=_Rung(nan, nan, nan))
+    last = events[-1] if events else {"event": "failed", "message": "nothing happened"}
+    if any(rung.suboptimality < IMPOSSIBLE for rung in rungs) or (
+        last["event"] == "exhausted" and shown.suboptimality > FAR
+    ):
+        status = "other objective?"
+    elif met and met.seconds <= record["deadline"]:
+        status = "ok"
+    else:
+        status = _why_not(last)
+    return Cell(
+        dataset=record["dataset"],
+        C=record["C"],
+        loss=record["loss"],
+        solver=record["solver"],
+        target=target,
+        status=status,
+        seconds=shown.seconds,
+        suboptimality=shown.suboptimality,
+        tolerance=shown.tolerance,
+        deadline=record["deadline"],
+        optimum_gap=optimum.gap,
+        version=next((event.get("version", "") for event in events if event["event"] == "ready"), ""),
+        note=last.get("message", "") if status in ("unsupported", "failed") else "",
+    )
+
+
+@dataclass(frozen=True)
+class _Rung:
+    """The runs at one tolerance: median seconds, quality of the first."""
+
+    tolerance: float
+    seconds: float
+    suboptimality: float
+    timed_out: bool = False
+
+    @classmethod
+    def of(cls, runs: list[dict[str, Any]], optimum: Optimum) -> _Rung:
+        suboptimality = (runs[0]["objective"] - optimum.dual) / optimum.dual
+        seconds = median(run["seconds"] for run in runs)
+        return cls(runs[0]["tolerance"], seconds, suboptimality, runs[0]["timed_out"])
+
+
+def _runs(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [event for event in events if event["event"] == "run"]
+
+
+def _first_that_meets(solver: str, rungs: list[_Rung], target: float) -> _Rung | None:
+    """Return the loosest rung that answers the target; a certified one answers only the target it was asked for."""
+    if make_solver(solver).certifies:
+        return next((rung for rung in rungs if rung.tolerance == target and not rung.timed_out), None)
+    return next((rung for rung in rungs if rung.suboptimality <= target), None)
+
+
+def _why_not(last: dict[str, Any]) -> str:
+    """Return why a target was not met, from the last thing that happened."""
+    if last["event"] in ("unsupported", "failed"):
+        return str(last["event"])
+    if last["event"] == "run" and last["capped"]:
+        return "capped"
+    return "missed" if last["event"] == "exhausted" else "deadline"

@@ -1,0 +1,82 @@
+"""Run a job in a process of its own, on one thread, and end it where it takes too long."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from queue import Empty, Queue
+from threading import Thread
+from time import monotonic
+from typing import IO, Any
+
+SETUP = 600.0  # seconds for loading, converting and compiling, which are not timed
+GRACE = 5.0  # seconds beyond the deadline for a solver that ends itself and then certifies what it has
+THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR", "NUMBA")
+
+
+def run_job(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the events of a job; the last one is ``killed`` where a run did not end in time, ``failed`` for a crash.
+
+    The clock starts again with each event: the deadline is that of one run.
+    """
+    environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in THREADS}
+    lines: Queue[str | None] = Queue()
+    events = list[dict[str, Any]]()
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints,
+        subprocess.Popen(
+            [sys.executable, "-m", "hingeline.bench.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            env=environment,
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        reader = Thread(target=_read, args=(process.stdout, lines), daemon=True)
+        reader.start()
+        try:
+            process.stdin.write(json.dumps(job))
+            process.stdin.close()
+            while (line := _next(lines, job["deadline"] + GRACE if events else SETUP)) is not None:
+                events.append(json.loads(line))
+            if process.wait(timeout=GRACE) != 0:
+                events.append(_crash(process, complaints))
+        except (Empty, subprocess.TimeoutExpired):
+            events.append({"event": "killed"})
+        except BrokenPipeError:
+            events.append(_crash(process, complaints))
+        finally:
+            process.kill()
+            process.wait()
+            reader.join()
+    return events
+
+
+def _read(stream: IO[str], lines: Queue[str | None]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+def _next(lines: Queue[str | None], seconds: float) -> str | None:
+    """Return the next line, or None at the end; waits in short turns, so that Ctrl-C is heard on every system."""
+    end = monotonic() + seconds
+    while True:
+        try:
+            return lines.get(timeout=min(0.2, max(0.0, end - monotonic())))
+        except Empty:
+            if monotonic() >= end:
+                raise
+
+
+def _crash(process: subprocess.Popen[str], complaints: IO[str]) -> dict[str, Any]:
+    process.wait()
+    complaints.seek(0)
+    last = (complaints.read().strip().splitlines() or ["nothing was said"])[-1]
+    return {"event": "failed", "message": f"ended with status {process.returncode}: {last}"}

@@ -1,0 +1,195 @@
+"""``hingeline bench``: the paper's experiments, and time to equal quality against other solvers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .options import positive_float, positive_int
+from .table import make_table
+
+if TYPE_CHECKING:
+    from hingeline.bench import paper, peers
+    from hingeline.bench.datasets import Dataset
+    from hingeline.viz import CGridDisplay
+
+NUMBERS = {0.01: "Table 2", 0.001: "Table 3"}  # in the paper, by eps
+GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+OUT = "hingeline-bench"
+MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[demo]")'
+MISSING_PEER = 'skipped: {0} is not installed (pip install "hingeline[bench]", or {0} alone)'
+MISSING_DATA = "skipped: {}, which --data-dir does not hold"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command and its two experiments to the subparsers ``commands``."""
+    parser = commands.add_parser("bench", help="the paper's experiments, and other solvers on the same data")
+    kinds = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True)
+    shared = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter}
+
+    text = "Seconds and steps as in the paper's Tables 2 and 3 and its figure, on what data there is."
+    paper = kinds.add_parser("paper", help="the paper's tables and figure", description=text, **shared)
+    _add_common(paper, deadline=3600.0)
+    paper.add_argument(
+        "--eps", type=positive_float, nargs="+", default=[0.01, 0.001], metavar="EPS", help="the paper's criterion"
+    )
+    paper.set_defaults(run=run_paper)
+
+    text = "Seconds to a relative suboptimality, each solver in its own process, on one thread, warm."
+    peers = kinds.add_parser("peers", help="time to equal quality", description=text, **shared)
+    _add_common(peers, deadline=120.0)
+    peers.add_argument("--loss", choices=("hinge", "squared_hinge"), default="hinge")
+    peers.add_argument(
+        "--peers",
+        nargs="+",
+        metavar="NAME",
+        help="solvers (default: all that are installed); package.module:Class for one of your own",
+    )
+    peers.add_argument(
+        "--subopt", type=positive_float, nargs="+", default=[1e-3, 1e-5], metavar="S", help="targets to time"
+    )
+    peers.add_argument("--repeat", type=positive_int, default=1, metavar="N", help="runs whose median counts")
+    peers.set_defaults(run=run_peers)
+
+
+def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
+    parser.add_argument("--data-dir", type=Path, default=Path("data"), metavar="DIR", help="folder of svmlight files")
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="names (default: all known ones that are there)")
+    parser.add_argument(
+        "--c", type=positive_float, nargs="+", default=list(GRID), metavar="C", help="weights of the loss"
+    )
+    parser.add_argument("--deadline", type=positive_float, default=deadline, metavar="S", help="seconds for one cell")
+    parser.add_argument(
+        "--out", type=Path, default=Path(OUT), metavar="DIR", help="results, CSV, plot; goes on from what is there"
+    )
+
+
+def run_peers(args: argparse.Namespace) -> int:
+    """Run each solver on each data set and C; print a table, write CSV and plot."""
+    from hingeline.bench import tables
+    from hingeline.bench.peers import Cell, PeerBench, Settings
+    from hingeline.bench.solvers import ENGINES
+
+    solvers = _installed(args.peers, args.loss)
+    datasets = _datasets(args, ("covtype", "news20", "debian_text", "nycflights", "debian_paths", "a9a", "w8a"))
+    bench = PeerBench(Settings(args.loss, tuple(args.subopt), args.deadline, args.repeat), args.out)
+    cells: list[peers.Cell] = []
+    groups: list[dict[str, peers.Cell]] = []
+    with make_table(
+        ["data", "C", "target", *solvers, "best peer/auto"],
+        [12, 6, 7, *(max(7, len(solver)) for solver in solvers), 14],
+    ) as table:
+        for dataset in datasets:
+            for C in args.c:
+                done: dict[float, dict[str, peers.Cell]] = {target: {} for target in args.subopt}
+                for found in bench.cells(dataset, C, solvers):
+                    for cell in found:
+                        done[cell.target][cell.solver] = cell
+                        cells.append(cell)
+                    target = args.subopt[0]
+                    table.show(tables.peer_row(dataset.name, C, target, done[target], solvers))
+                for target, group in done.items():
+                    table.add(tables.peer_row(dataset.name, C, target, group, solvers))
+                    groups.append(group)
+                tables.write_csv(args.out / f"peers-{args.loss}.csv", Cell, cells)
+    print(f"{args.loss.replace('_', ' ')} loss; seconds to relative suboptimality (target), one thread, warm")
+    for line in [*tables.legend(cells), tables.summary(groups) if set(solvers) - set(ENGINES) else ""]:
+        print(line, end="\n" if line else "")
+    _say_kept(bench.runs.n_kept, bench.runs.path)
+    for target in args.subopt:
+        _plot(tables.peer_panels(cells, solvers, target), args.out / f"peers-{args.loss}-{target:g}.png")
+    return 0
+
+
+def run_paper(args: argparse.Namespace) -> int:
+    """Run the paper's cells; print Tables 1, 2, 3, write CSV and plot."""
+    from hingeline.bench import tables
+    from hingeline.bench.datasets import PAPER, STAND_INS
+    from hingeline.bench.paper import SIZES, SOLVERS, Cell, PaperBench
+
+    datasets = _datasets(args, (*PAPER, *STAND_INS))
+    bench = PaperBench(args.deadline, args.out)
+    print("Table 1: rows and columns")
+    with make_table(["data", "rows", "columns", "paper's rows", "columns"], [12, 12, 12, 12, 12]) as table:
+        for dataset in datasets:
+            sizes = (*bench.size(dataset), *SIZES.get(dataset.name, ()))
+            table.add([dataset.name, *(f"{n:,}" for n in sizes), *[""] * (4 - len(sizes))])
+    cells: list[paper.Cell] = []
+    for eps in args.eps:
+        print(f"\n{NUMBERS.get(eps, 'Not in the paper')}: seconds and steps, eps {eps:g}")
+        with make_table(
+            ["data", "solver", "", *(f"C={C:g}" for C in args.c)], [12, 16, 5, *[9] * len(args.c)]
+        ) as table:
+            for dataset in datasets:
+                done: dict[tuple[str, float], paper.Cell] = {}
+                for solver in SOLVERS:
+                    for C in args.c:
+                        row = [dataset.name, solver, "", *("..." if c == C else "" for c in args.c)]
+                        table.show(row)
+                        done[solver, C] = bench.cell(dataset, eps, solver, C)
+                        cells.append(done[solver, C])
+                        tables.write_csv(args.out / "paper.csv", Cell, cells)
+                for row in tables.paper_rows(dataset.name, done, args.c, eps):
+                    table.add(row)
+    if not all(cell.finished for cell in cells):
+        print(f"--- not finished after {args.deadline:g} s (--deadline); * lower bound where another solver finished")
+    _say_kept(bench.store.n_kept, bench.store.path)
+    _plot(tables.paper_panels(cells), args.out / "paper.png")
+    return 0
+
+
+def _installed(names: Sequence[str] | None, loss: str) -> list[str]:
+    """Return the solvers that can run, with a word for each peer that is not installed."""
+    from hingeline.bench.peer_solvers import INSTALLED_BY, PEERS
+    from hingeline.bench.solvers import ENGINES, make_solver, missing_package
+
+    wanted = list(dict.fromkeys(names or (*ENGINES, *PEERS)))
+    missing = {name: package for name in wanted if (package := missing_package(name)) is not None}
+    for package in dict.fromkeys(missing.values()):
+        print(MISSING_PEER.format(INSTALLED_BY.get(package, package)), file=sys.stderr)
+    there = [name for name in wanted if name not in missing]
+    # A column of n/a helps nobody, unless it was asked for.
+    there = there if names else [name for name in there if loss in make_solver(name).losses]
+    if not there:
+        raise ValueError("none of the solvers is installed.")
+    return there
+
+
+def _datasets(args: argparse.Namespace, known: Sequence[str]) -> list[Dataset]:
+    """Return the data sets that are there and have two labels, parsed, with a word for the others."""
+    from hingeline.bench.datasets import find
+
+    there, missing = find(args.data_dir, args.datasets or known)
+    if missing and args.datasets:
+        print(MISSING_DATA.format(", ".join(missing)), file=sys.stderr)
+    usable = []
+    for dataset in there:
+        try:
+            dataset.parsed(args.out / "data")
+            usable.append(dataset)
+        except ValueError as error:
+            print(f"skipped: {error}", file=sys.stderr)
+    if not usable:
+        raise ValueError(f"--data-dir {args.data_dir}: holds none of {', '.join(args.datasets or known)} to run on.")
+    return usable
+
+
+def _say_kept(count: int, path: Path) -> None:
+    if count:
+        print(f"{count} cells are from an earlier run ({path}; delete it to run them again)")
+
+
+def _plot(panels: dict[str, CGridDisplay], path: Path) -> None:
+    if find_spec("matplotlib") is None:
+        print(MISSING_MATPLOTLIB, file=sys.stderr)
+        return
+    if not any(panel.seconds for panel in panels.values()):
+        return
+    from hingeline.viz import CPanelsDisplay
+
+    CPanelsDisplay(panels).plot().figure_.savefig(path, dpi=120)
+    print(f"plot saved to {path}")

@@ -1,0 +1,84 @@
+"""Tiny data files and fake solvers that the tests of the benchmarks share."""
+
+import gzip
+import lzma
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+OPENERS = {"": open, ".gz": gzip.open, ".xz": lzma.open}
+
+# A solver of one's own, in the file fake_peer.py: gradient descent that is exact enough, and ways to misbehave.
+FAKE = """
+import time
+import numpy as np
+from hingeline.bench.solvers import Solver, solve_task
+
+
+class Good(Solver):
+    package = "fake_peer"
+
+    def run(self, tolerance, max_time, seed):
+        self.w = solve_task(self.task, "hybrid", gap_tol=tolerance, random_state=seed).w
+
+    def weights(self):
+        return self.w
+
+
+class Sleepy(Good):
+    def run(self, tolerance, max_time, seed):
+        if tolerance < 0.5:
+            time.sleep(600)
+        super().run(tolerance, max_time, seed)
+
+
+class Capped(Good):
+    capped = True
+
+    def run(self, tolerance, max_time, seed):
+        self.w = np.zeros(self.task.X.shape[1])
+
+
+class Other(Good):
+    def run(self, tolerance, max_time, seed):
+        super().run(tolerance, max_time, seed)
+        self.w = self.w * 3.0
+
+
+class Crash(Good):
+    def prepare(self, task):
+        raise RuntimeError("no licence")
+
+
+class Abort(Good):
+    def prepare(self, task):
+        import os
+        os._exit(7)
+
+
+class NoHinge(Good):
+    losses = ("squared_hinge",)
+"""
+
+
+def make_data(n_rows=120, n_cols=15, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sparse.random(n_rows, n_cols, density=0.4, random_state=rng, format="csr")
+    y = np.where(X @ rng.normal(size=n_cols) + 0.3 * rng.normal(size=n_rows) > 0.0, 2, 1)
+    return X, y
+
+
+def write_data(path, **kwargs):
+    X, y = make_data(**kwargs)
+    with OPENERS[path.suffix if path.suffix in OPENERS else ""](path, "wb") as file:
+        dump_svmlight_file(X, y, file, zero_based=False)
+    return X, y
+
+
+def install_fake_peers(folder, monkeypatch):
+    """Make the module ``fake_peer`` importable here and in workers."""
+    folder.mkdir()
+    (folder / "fake_peer.py").write_text(FAKE)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder))

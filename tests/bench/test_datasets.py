@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from bench.files import write_data
+
+from hingeline.bench.datasets import Dataset, binary_labels, find, read_arrays
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
+def test_text_is_parsed_once_into_arrays(suffix, tmp_path, monkeypatch):
+    X, y = write_data(tmp_path / f"some{suffix}")
+    dataset = Dataset("some", tmp_path / f"some{suffix}")
+    kept = dataset.parsed(tmp_path / "cache")
+    again, labels = read_arrays(kept)
+    np.testing.assert_allclose(again.toarray(), X.toarray())
+    np.testing.assert_array_equal(labels, np.where(y == 2, 1.0, -1.0))
+    assert again.indices.dtype == again.indptr.dtype == np.int32
+    monkeypatch.setattr(Dataset, "_parse", lambda self: pytest.fail("parsed twice"))
+    assert dataset.parsed(tmp_path / "cache") == kept
+
+
+def test_another_file_of_that_name_is_parsed_again(tmp_path):
+    write_data(tmp_path / "some")
+    dataset = Dataset("some", tmp_path / "some")
+    dataset.parsed(tmp_path / "cache")
+    write_data(tmp_path / "some", n_rows=50)
+    assert read_arrays(dataset.parsed(tmp_path / "cache"))[0].shape[0] == 50
+
+
+def test_more_than_two_labels_are_refused():
+    with pytest.raises(ValueError, match=r"digits has 3 labels: .*no one-versus-rest yet"):
+        binary_labels(np.array([1.0, 2.0, 3.0]), "digits")
+
+
+def test_files_are_found_by_name(tmp_path):
+    for name in (
+        "README.md",
+        "a9a.t.xz",
+        "a9a.xz",
+        "covtype.libsvm.binary.bz2",
+        "covtype.libsvm.binary.scale.bz2",
+        "mnist.scale.xz",
+        "news20.bz2",
+        "news20.binary.bz2",
+        "rcv1_train.binary.bz2",
+        "url_combined.bz2",
+        "kdda",
+    ):
+        (tmp_path / name).touch()
+    names = ["a9a", "a9a.t", "covtype", "kdda", "mnist", "news20", "rcv1", "url", "kddb", "a9a"]
+    there, missing = find(tmp_path, names)
+    assert {dataset.name: dataset.path.name for dataset in there} == {
+        "a9a": "a9a.xz",
+        "a9a.t": "a9a.t.xz",
+        "covtype": "covtype.libsvm.binary.scale.bz2",
+        "kdda": "kdda",
+        "mnist": "mnist.scale.xz",
+        "news20": "news20.binary.bz2",
+        "rcv1": "rcv1_train.binary.bz2",
+        "url": "url_combined.bz2",
+    }
+    assert len(there) == 8
+    assert missing == ["kddb"]
+
+
+def test_no_such_folder(tmp_path):
+    with pytest.raises(ValueError, match="no such folder"):
+        find(tmp_path / "nowhere", ["a9a"])

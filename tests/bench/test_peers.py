@@ -1,0 +1,131 @@
+import csv
+from math import isnan
+
+import pytest
+
+from hingeline.bench import process
+from hingeline.bench.peers import Optimum, PeerBench, Settings, judge
+from hingeline.bench.tables import legend, peer_panels, peer_row, peer_text, speed_up, summary, write_csv
+
+OPTIMUM = Optimum(primal=100.0 + 1e-6, dual=100.0)
+EXHAUSTED, KILLED = {"event": "exhausted"}, {"event": "killed"}
+
+
+def run(tolerance, seconds, objective, **kwargs):
+    fields = {"capped": False, "timed_out": False, **kwargs}
+    return {"event": "run", "tolerance": tolerance, "seconds": seconds, "objective": objective, **fields}
+
+
+def cell(*events, solver="sklearn", target=1e-3, optimum=OPTIMUM):
+    record = {"dataset": "d", "C": 1.0, "loss": "hinge", "solver": solver, "deadline": 10.0, "events": list(events)}
+    return judge(record, optimum, target)
+
+
+LOOSE, GOOD, BETTER = run(1.0, 1.0, 101.0), run(0.1, 2.0, 100.05), run(0.01, 3.0, 100.0005)
+
+
+def test_the_first_good_rung_counts_with_the_median_of_its_runs():
+    events = [{"event": "ready", "version": "1.2"}, LOOSE, GOOD, run(0.1, 4.0, 100.06), run(0.1, 2.5, 100.0), BETTER]
+    found = cell(*events)
+    assert (found.status, found.seconds, found.tolerance, found.version) == ("ok", 2.5, 0.1, "1.2")
+    assert found.suboptimality == pytest.approx(5e-4)
+    assert cell(*events, target=1e-5).seconds == 3.0
+
+
+def test_a_certified_solver_answers_only_what_it_was_asked():
+    events = [run(1e-3, 1.0, 100.0), run(1e-5, 2.0, 100.0)]
+    assert cell(*events, solver="auto").seconds == 1.0
+    assert cell(*events, solver="auto", target=1e-5).seconds == 2.0
+    late = run(1e-3, 10.0, 100.0, timed_out=True)
+    assert cell(late, solver="auto").status == "deadline"
+
+
+@pytest.mark.parametrize(
+    ("events", "status", "text"),
+    [
+        ([LOOSE, KILLED], "deadline", ">10"),
+        ([LOOSE, run(0.1, 11.0, 100.0, timed_out=True)], "deadline", ">10"),
+        ([run(1.0, 1.0, 101.0, capped=True)], "capped", "capped"),
+        ([LOOSE, EXHAUSTED], "missed", "missed"),
+        ([run(1.0, 1.0, 111.0), EXHAUSTED], "other objective?", "other?"),
+        ([LOOSE, run(0.1, 1.0, 99.9)], "other objective?", "other?"),
+        ([{"event": "unsupported", "message": "no"}], "unsupported", "n/a"),
+        ([{"event": "failed", "message": "no"}], "failed", "failed"),
+        ([], "failed", "failed"),
+        ([LOOSE, GOOD, KILLED], "ok", "2"),
+    ],
+)
+def test_why_a_cell_is_not_there(events, status, text):
+    found = cell(*events)
+    assert found.status == status
+    assert peer_text(found) == text
+    assert bool(found.note) == (status in ("unsupported", "failed"))
+    if status not in ("ok",):
+        assert legend([found])
+
+
+def test_rows_speed_up_and_summary():
+    auto, late, peer = cell(run(1e-3, 0.5, 100.0), solver="auto"), cell(KILLED), cell(GOOD, solver="snapml")
+    cells = {"auto": auto, "sklearn": late, "snapml": peer}
+    assert peer_row("d", 10.0, 1e-3, cells, list(cells)) == ["d", "10", "0.001", "0.5", ">10", "2", "4"]
+    assert peer_row("d", 10.0, 1e-3, {"auto": auto}, list(cells)) == ["d", "10", "0.001", "0.5", "", "", ""]
+    assert speed_up({"auto": auto, "sklearn": late}) == (20.0, True)
+    assert isnan(speed_up({"sklearn": late})[0])
+    text = summary([cells, {"auto": auto, "sklearn": late}])
+    assert "8.94x in the geometric mean of 2 cells (1 of them lower bounds), 4x in the worst" in text
+    assert summary([{"sklearn": late}]) == ""
+
+
+def test_a_loose_optimum_is_told():
+    found = cell(GOOD, optimum=Optimum(100.02, 100.0))
+    assert peer_row("d", 1.0, 1e-3, {"sklearn": found}, ["sklearn"])[2] == "0.001!"
+    assert legend([found])[-1].startswith("! the optimum is certified only")
+
+
+def test_panels_leave_out_what_has_no_time():
+    cells = [cell(GOOD), cell(KILLED, solver="snapml"), cell(EXHAUSTED, solver="rehline")]
+    (display,) = peer_panels(cells, ["sklearn", "snapml", "rehline"], 1e-3).values()
+    assert display.seconds == {"sklearn": [2.0], "snapml": [10.0]}
+    assert display.capped == {"sklearn": [False], "snapml": [True]}
+
+
+def test_solvers_in_processes_of_their_own(tiny, tmp_path, fake_peers, monkeypatch):
+    monkeypatch.setattr(process, "GRACE", 1.0)
+    names = [
+        "auto",
+        *(f"fake_peer:{name}" for name in ["Good", "Sleepy", "Capped", "Other", "Crash", "Abort", "NoHinge"]),
+    ]
+    bench = PeerBench(Settings(targets=(1e-2, 1e-4), deadline=1.0, repeat=2), tmp_path / "out")
+    cells = [cell for found in bench.cells(tiny, 1.0, names) for cell in found]
+    status = {name: [cell.status for cell in cells if cell.solver == name] for name in names}
+    assert status == {
+        "auto": ["ok"] * 2,
+        "fake_peer:Good": ["ok"] * 2,
+        "fake_peer:Sleepy": ["deadline"] * 2,
+        "fake_peer:Capped": ["capped"] * 2,
+        "fake_peer:Other": ["other objective?"] * 2,
+        "fake_peer:Crash": ["failed"] * 2,
+        "fake_peer:Abort": ["failed"] * 2,
+        "fake_peer:NoHinge": ["unsupported"] * 2,
+    }
+    notes = {cell.solver: cell.note for cell in cells}
+    assert notes["fake_peer:Crash"] == "RuntimeError: no licence"
+    assert notes["fake_peer:Abort"].startswith("ended with status 7")
+    assert notes["fake_peer:NoHinge"] == "has no hinge loss"
+    assert all(cell.optimum_gap < 1e-6 for cell in cells)
+
+    write_csv(tmp_path / "x.csv", type(cells[0]), cells)
+    with (tmp_path / "x.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * len(names)
+    assert float(rows[0]["seconds"]) == cells[0].seconds
+
+    # A second run runs nothing; one with more time runs only what was late.
+    ran = []
+    monkeypatch.setattr("hingeline.bench.peers.run_job", lambda job: ran.append(job["solver"]) or [KILLED])
+    again = PeerBench(bench.settings, tmp_path / "out")
+    assert [cell for found in again.cells(tiny, 1.0, names) for cell in found] == pytest.approx(cells, nan_ok=True)
+    assert (ran, again.runs.n_kept) == ([], len(names))
+    longer = PeerBench(Settings(targets=(1e-2, 1e-4), deadline=2.0, repeat=2), tmp_path / "out")
+    list(longer.cells(tiny, 1.0, names))
+    assert ran == ["fake_peer:Sleepy"]

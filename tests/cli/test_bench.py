@@ -1,0 +1,129 @@
+import csv
+import sys
+
+import pytest
+from bench.files import install_fake_peers, write_data
+
+from hingeline.cli import bench, main
+
+
+@pytest.fixture(autouse=True)
+def in_tmp_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    write_data(tmp_path / "data" / "a9a.xz")
+    write_data(tmp_path / "data" / "url_combined", n_rows=60)
+
+
+def rows_of(output, first):
+    return [line.split() for line in output.splitlines() if line.split()[:1] == [first]]
+
+
+def test_paper_prints_tables_and_writes_csv_and_figure(capsys, tmp_path, monkeypatch):
+    arguments = ["bench", "paper", "--c", "0.01", "1", "--eps", "0.01", "0.001", "--out", "out"]
+    assert main(arguments) == 0
+    output = capsys.readouterr().out
+    assert output.isascii()
+    assert rows_of(output, "url")[0] == ["url", "60", "15", "2,396,130", "3,231,961"]
+    assert "Table 2: seconds and steps, eps 0.01" in output
+    assert "Table 3: seconds and steps, eps 0.001" in output
+    assert rows_of(output, "paper's") == [
+        ["paper's", "baseline", "s", "67.9", "4,140"],
+        ["paper's", "avsf", "s", "135", "658"],
+        ["paper's", "baseline", "s", "139", "22,100"],
+        ["paper's", "avsf", "s", "202", "3,660"],
+    ]
+    assert len(rows_of(output, "auto")) == 2
+    with (tmp_path / "out" / "paper.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 2 * 2 * 3
+    assert (tmp_path / "out" / "paper.png").read_bytes().startswith(b"\x89PNG")
+
+    monkeypatch.setattr("hingeline.bench.paper.PaperBench._train", lambda *args: pytest.fail("ran again"))
+    assert main(arguments) == 0
+    assert "12 cells are from an earlier run" in capsys.readouterr().out
+
+
+def test_paper_marks_what_the_deadline_ended(capsys):
+    arguments = ["--datasets", "a9a", "url", "kdda", "--c", "1000", "--eps", "1e-3", "--deadline", "1e-9"]
+    assert main(["bench", "paper", *arguments]) == 0
+    captured = capsys.readouterr()
+    assert rows_of(captured.out, "a9a")[1] == ["a9a", "baseline", "s", "---"]
+    assert "--- not finished after 1e-09 s" in captured.out
+    assert captured.err == "skipped: kdda, which --data-dir does not hold\n"
+
+
+def test_peers_prints_a_table_and_writes_csv_and_plots(capsys, tmp_path, monkeypatch):
+    install_fake_peers(tmp_path / "peers", monkeypatch)
+    names = ["auto", "fake_peer:Good", "fake_peer:NoHinge", "no_such_package:Solver"]
+    arguments = ["--datasets", "a9a", "--c", "1", "--subopt", "1e-2", "--peers", *names]
+    assert main(["bench", "peers", *arguments, "--deadline", "20", "--out", "out"]) == 0
+    captured = capsys.readouterr()
+    (row,) = rows_of(captured.out, "a9a")
+    assert row[1:3] == ["1", "0.01"]
+    assert float(row[3]) > 0.0
+    assert float(row[4]) > 0.0
+    assert row[5] == "n/a"
+    assert float(row[6]) == pytest.approx(float(row[4]) / float(row[3]), rel=0.02)
+    assert "n/a: does not take this loss or data" in captured.out
+    assert "best peer / auto:" in captured.out
+    assert "skipped: no_such_package is not installed" in captured.err
+    with (tmp_path / "out" / "peers-hinge.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["status"] for row in rows] == ["ok", "ok", "unsupported"]
+    assert (tmp_path / "out" / "peers-hinge-0.01.png").exists()
+
+
+def test_missing_peers_are_skipped_with_a_word(capsys, monkeypatch):
+    monkeypatch.setattr(
+        "hingeline.bench.solvers.find_spec", lambda name: None if name in ("liblinear", "snapml") else object()
+    )
+    assert bench._installed(None, "hinge") == ["baseline", "avsf", "hybrid", "newton", "auto", "sklearn", "rehline"]
+    error = capsys.readouterr().err
+    assert "liblinear-official is not installed" in error
+    assert error.count("snapml is not installed") == 1
+    assert 'pip install "hingeline[bench]"' in error
+
+
+def test_losses_that_a_peer_lacks_have_no_column(monkeypatch):
+    monkeypatch.setattr("hingeline.bench.solvers.find_spec", lambda name: object())
+    assert "liblinear-primal" in bench._installed(None, "squared_hinge")
+    assert "liblinear-primal" not in bench._installed(None, "hinge")
+
+
+def test_without_matplotlib_there_are_tables_and_advice(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    assert main(["bench", "paper", "--datasets", "a9a", "--c", "1", "--eps", "0.1"]) == 0
+    captured = capsys.readouterr()
+    assert 'pip install "hingeline[demo]"' in captured.err
+    assert "Not in the paper: seconds and steps, eps 0.1" in captured.out
+    assert not list((tmp_path / bench.OUT).glob("*.png"))
+
+
+def test_data_that_cannot_be_used(capsys, tmp_path):
+    (tmp_path / "data" / "digits").write_text("1 1:1\n2 1:2\n3 1:3\n")
+    assert main(["bench", "paper", "--datasets", "digits"]) == 1
+    error = capsys.readouterr().err
+    assert "skipped: digits has 3 labels" in error
+    assert "holds none of digits to run on" in error
+    assert main(["bench", "peers", "--data-dir", "nowhere"]) == 1
+    assert "there is no such folder" in capsys.readouterr().err
+
+
+def test_unknown_solver(capsys):
+    assert main(["bench", "peers", "--peers", "svm"]) == 1
+    assert "unknown solver 'svm'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [[], ["peers", "--c", "0"], ["peers", "--loss", "log"], ["paper", "--eps", "no"]])
+def test_wrong_usage(wrong, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["bench", *wrong])
+    assert exit.value.code == 2
+    assert "usage: hingeline bench" in capsys.readouterr().err
+
+
+def test_help_loads_no_solver(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    assert "paper" in capsys.readouterr().out
+    assert not {"snapml", "liblinear", "rehline"} & set(sys.modules)
