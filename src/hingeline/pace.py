@@ -5,12 +5,13 @@ Between two calls Python gets its turn, so Ctrl-C, clocks and progress never wai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter
 
 SLICE_SECONDS = 0.05
 FIRST_SLICE = 4096  # units of work; rows of a few thousand non-zeros stay within a few milliseconds
 FASTEST_GROWTH = 8.0
+ONE_SLICE = 512  # units that are not worth a clock: small problems make thousands of such calls
 
 
 def do_nothing() -> None:
@@ -24,8 +25,14 @@ class Pace:
         self.size = first
         self.between = between
 
-    def slices(self, n: int) -> Iterator[tuple[int, int]]:
-        """Yield the bounds of consecutive slices of range(n)."""
+    def slices(self, n: int) -> Iterable[tuple[int, int]]:
+        """Return the bounds of consecutive slices of range(n)."""
+        if 0 < n <= ONE_SLICE:
+            self.between()
+            return ((0, n),)
+        return self._timed_slices(n)
+
+    def _timed_slices(self, n: int) -> Iterator[tuple[int, int]]:
         begin = 0
         while begin < n:
             end = min(n, begin + self.size)

@@ -98,10 +98,11 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
         if not C.any():
             raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
         visited &= C > 0.0
-    with np.errstate(over="ignore"):  # what an engine may meet on its way: |w|, a margin, an objective
-        longest = float(np.sum(2.0 * C * np.sqrt(data.q)))
-        farthest = 1.0 + sqrt(data.largest_q) * longest
-        largest = longest * longest + float(np.sum(np.broadcast_to(C, data.n_rows))) * farthest
+    # What an engine may meet on its way, at the most: |w|, a margin, an objective.
+    total_C = data.n_rows * float(np.max(C))
+    longest = 2.0 * total_C * sqrt(data.largest_q)
+    farthest = 1.0 + sqrt(data.largest_q) * longest
+    largest = longest * longest + total_C * farthest
     if not (largest if isinstance(loss, Hinge) else max(largest, farthest) * farthest) < inf:
         raise ValueError(
             f"C = {loss.C:g} times the weights times the squared values of X overflows float64: "

@@ -47,10 +47,10 @@ def respond(
 
 
 @kernel
-def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any, begin: Any, end: Any) -> Any:
+def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any) -> Any:
     """First and second derivative in tau of sum_i psi_i(m_i - tau t_i)."""
     first, second = 0.0, 0.0
-    for i in range(np.uint64(begin), np.uint64(end)):
+    for i in range(m.size):
         if C[i] > 0.0:
             U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
             a = (m[i] - tau * t[i] + sigma * abar[i]) / (D + sigma)
@@ -60,6 +60,36 @@ def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: An
                 first -= a * t[i]
                 second += t[i] * t[i] / (D + sigma)
     return first, second
+
+
+@kernel
+def search_line(
+    loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, wp: Any, pp: Any, slope: Any, evaluations: Any, at: Any
+) -> Any:
+    """Go on looking for the minimum of |w + tau p|^2/2 + sum_i psi_i(m_i - tau t_i) along tau, for some evaluations.
+
+    Its derivative is piecewise linear and increasing: Newton's method, and Illinois' where that leaves the bracket.
+    ``slope`` is the derivative at 0, a thousandth of it is as good as zero; ``at`` is what the call before returned:
+    the bracket with its derivatives, tau, and whether tau is good enough.
+    """
+    low, f_low, high, f_high, tau, done = at
+    for _ in range(evaluations):
+        first, second = along_line(loss, C, m, t, abar, delta, tau)
+        first, second = first + wp + tau * pp, second + pp
+        if abs(first) <= 1e-3 * abs(slope):
+            done = True
+            break
+        if first < 0.0:
+            f_high = 0.5 * f_high if low > 0.0 else f_high
+            low, f_low = tau, first
+        else:
+            f_low = 0.5 * f_low if high < np.inf else f_low
+            high, f_high = tau, first
+        guess = tau - first / second
+        if not low < guess < high:
+            guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
+        tau = guess
+    return low, f_low, high, f_high, tau, done
 
 
 @kernel

@@ -19,7 +19,8 @@ from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
 
 from ..kernels.losses import SquaredHinge
-from ..kernels.smooth import along_line, respond, sum_terms
+from ..kernels.smooth import respond, search_line, sum_terms
+from ..pace import Pace
 from .driver import Ended, Run, Verdict
 from .operators import RowOperator
 from .state import State
@@ -30,9 +31,12 @@ INNER = 0.1  # residual, as a share of the violation, at which a sub-problem cou
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
 LINE_STEPS = 40
+SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
+TINY = 10_000  # rows times columns; not worth any bookkeeping
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
-MOST_STEPS, SMALLEST_DECREMENT = 60, 1e-16  # of a stage; promised decrease over |w|^2: beyond, rounding has it
+MOST_STEPS = 60  # of a stage
+SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
@@ -53,6 +57,8 @@ class _Smoothed:
         check_size(problem.data.n_rows, problem.data.n_features)
         self.loss, self.run = problem.loss, run
         self.Z = RowOperator(problem, np.ascontiguousarray(state.variables.y, dtype=np.float64), run.passes)
+        self._searches = Pace(run.clock.check, first=max(1, SEARCHED_AT_ONCE // problem.data.n_rows))
+        self.is_tiny = problem.data.n_rows * problem.data.n_features < TINY
         self.is_smooth = isinstance(problem.loss, SquaredHinge)
         self.delta = 0.0 if self.is_smooth else DELTA_FIRST
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
@@ -105,7 +111,7 @@ class _Smoothed:
         scale = 2.0 if self.is_smooth else 0.5 / self.delta
         if self.Z.n_weights <= max(self.band_size, 64):
             H = scale * self._gram()
-            H[np.diag_indices_from(H)] += 1.0
+            H.flat[:: len(H) + 1] += 1.0  # the diagonal
             _, p, _ = lapack.dposv(H.T, -self.residual, lower=True, overwrite_a=True)
             return np.asarray(p)
         if self.band_size == 0:
@@ -113,17 +119,17 @@ class _Smoothed:
         band = np.flatnonzero(self.band)
         Z = self.Z.block(band)
         K = Z @ Z.T
-        K[np.diag_indices_from(K)] += 1.0 / (scale * self.band[band])
+        K.flat[:: len(K) + 1] += 1.0 / (scale * self.band[band])
         _, u, _ = lapack.dposv(K, Z @ self.residual, lower=True, overwrite_a=True)
         return np.asarray(Z.T @ u - self.residual)
 
     def _gram(self) -> np.ndarray:
         """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh where that is less."""
-        entered_or_left = self.band - self.counted
-        if self.G.size == 0 or np.count_nonzero(entered_or_left) >= self.band_size:
+        change = self.band if self.G.size == 0 or self.is_tiny else self.band - self.counted
+        if change is self.band or np.count_nonzero(change) >= self.band_size:
             self.G = np.zeros((self.Z.n_weights, self.Z.n_weights))
-            entered_or_left = self.band
-        self.Z.add_gram(entered_or_left, self.G)
+            change = self.band
+        self.Z.add_gram(change, self.G)
         self.counted[:] = self.band
         return self.G
 
@@ -138,28 +144,14 @@ class _Smoothed:
         return decrement
 
     def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
-        """Zero of the derivative along the line, piecewise linear and increasing: Newton, else Illinois in the bracket.
-
-        ``slope`` is the derivative at 0; a thousandth of it is as good as zero.
-        """
-        low, f_low, high, f_high = 0.0, slope, np.inf, np.inf
-        tau = 1.0
-        for _ in range(LINE_STEPS):
-            first, second = wp + tau * pp, pp
-            for begin, end in self.run.shuffles.slices(t.size):
-                f, s = along_line(self.loss, self.C, self.m, t, self.abar, self.delta, tau, begin, end)
-                first, second = first + f, second + s
-            if abs(first) <= 1e-3 * abs(slope):
+        """Return the step to the minimum along the line, from a slice of evaluations at a time."""
+        args = (self.loss, self.C, self.m, t, self.abar, self.delta, wp, pp, slope)
+        at = (0.0, slope, np.inf, np.inf, 1.0, False)
+        for begin, end in self._searches.slices(LINE_STEPS):
+            at = search_line(*args, end - begin, at)
+            if at[-1]:
                 break
-            if first < 0.0:
-                low, f_low, f_high = tau, first, 0.5 * f_high if low > 0.0 else f_high
-            else:
-                high, f_high, f_low = tau, first, 0.5 * f_low if high < np.inf else f_low
-            guess = tau - first / second
-            if not low < guess < high:
-                guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
-            tau = guess
-        return tau
+        return at[-2]
 
 
 def newton(state: State, run: Run) -> None:
@@ -196,7 +188,7 @@ def _newton(state: State, run: Run) -> None:
             run.dual = primal - gap
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
-        if reached <= AT_FLOOR * run.floor():
+        if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
         solved = smoothed.error <= INNER * smoothed.violation
         exhausted = steps >= MOST_STEPS or decrement <= SMALLEST_DECREMENT * smoothed.length
