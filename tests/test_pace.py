@@ -50,3 +50,10 @@ def test_what_happens_between_may_end_the_work():
     with pytest.raises(KeyboardInterrupt):
         list(Pace(stop).slices(10**9))
     assert len(calls) == 2
+
+
+def test_few_units_are_sliced_where_each_is_dear():
+    """A line search counts its evaluations, forty at the most, and each is a pass over all rows."""
+    slices = Pace(first=3).slices(40)
+    begin, end = next(iter(slices))
+    assert (begin, end) == (0, 3)

@@ -71,7 +71,7 @@ class _Smoothed:
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
         self.w = state.w.copy()
-        self.v = self.w  # Z' alpha
+        self.v: np.ndarray  # Z' alpha
         self.m = 1.0 - self.Z.times(self.w)
         self.max_z = sqrt(problem.data.largest_q)
         self.respond(afresh=True)
@@ -125,8 +125,8 @@ class _Smoothed:
 
     def _gram(self) -> np.ndarray:
         """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh where that is less."""
-        change = self.band if self.G.size == 0 or self.is_tiny else self.band - self.counted
-        if change is self.band or np.count_nonzero(change) >= self.band_size:
+        change = self.band - self.counted
+        if self.is_tiny or np.count_nonzero(change) >= self.band_size:
             self.G = np.zeros((self.Z.n_weights, self.Z.n_weights))
             change = self.band
         self.Z.add_gram(change, self.G)
