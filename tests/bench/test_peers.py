@@ -90,7 +90,7 @@ def test_panels_leave_out_what_has_no_time():
 
 
 def test_solvers_in_processes_of_their_own(tiny, tmp_path, fake_peers, monkeypatch):
-    monkeypatch.setattr(process, "GRACE", 1.0)
+    monkeypatch.setattr(process, "GRACE", 5.0)  # a busy machine is no reason to fail
     names = [
         "auto",
         *(f"fake_peer:{name}" for name in ["Good", "Sleepy", "Capped", "Other", "Crash", "Abort", "NoHinge"]),

@@ -45,7 +45,7 @@ def run_job(job: dict[str, Any]) -> list[dict[str, Any]]:
             process.stdin.close()
             while (line := _next(lines, job["deadline"] + GRACE if events else SETUP)) is not None:
                 events.append(json.loads(line))
-            if process.wait(timeout=GRACE) != 0:
+            if process.wait(timeout=SETUP) != 0:
                 events.append(_crash(process, complaints))
         except (Empty, subprocess.TimeoutExpired):
             events.append({"event": "killed"})

@@ -22,9 +22,9 @@ def respond(
 ) -> Any:
     """alpha_i at the margins m, its ``change``, and C_i in the band (0 elsewhere); rows with C_i = 0 do not respond.
 
-    Returns the largest violation and the size of the band.
+    Returns the largest violation, the size of the band, and the sums of the losses and of the gap terms.
     """
-    violation, size = 0.0, 0
+    violation, size, losses, gap = 0.0, 0, 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         band[i] = 0.0
         change[i] = 0.0
@@ -43,7 +43,9 @@ def respond(
                 violation = max(violation, abs(m[i] - D * a))
             change[i] = a - alpha[i]
             alpha[i] = a
-    return violation, size
+            losses += primal_term(loss, m[i], C[i])
+            gap += gap_term(loss, m[i], a, C[i])
+    return violation, size, losses, gap
 
 
 @kernel
@@ -90,14 +92,3 @@ def search_line(
             guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
         tau = guess
     return low, f_low, high, f_high, tau, done
-
-
-@kernel
-def sum_terms(loss: Any, C: Any, m: Any, alpha: Any, begin: Any, end: Any) -> Any:
-    """Sums of the losses and of the gap terms at given margins."""
-    losses, gap = 0.0, 0.0
-    for i in range(np.uint64(begin), np.uint64(end)):
-        if C[i] > 0.0:
-            losses += primal_term(loss, m[i], C[i])
-            gap += gap_term(loss, m[i], alpha[i], C[i])
-    return losses, gap

@@ -167,7 +167,7 @@ class Run:
             Visits in this sweep.
         violation, gain, gap : float
             As seen during the sweep: largest violation, dual progress, sum of the gap terms. A gain of NaN says that
-            the engine sets ``dual`` and looks for rounding by itself.
+            the engine sets ``dual``, knows its gap, and looks for rounding by itself.
         criterion : float
             What the engine compares with eps.
         complete : bool
@@ -200,7 +200,7 @@ class Run:
                 return Verdict.SATISFIED, np.nan
         else:
             self._check_ratio = max(CHECK_RATIO, FADING * self._check_ratio)
-            estimate = gap * self._check_ratio
+            estimate = gap if isnan(gain) else gap * self._check_ratio
             if estimate <= self.stop.gap_tol * (self.dual + estimate):
                 certificate = self._certify(self.passes)
                 if certificate.gap <= self.stop.gap_tol:

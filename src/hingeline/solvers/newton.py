@@ -7,6 +7,8 @@ For the squared hinge psi_i is the loss itself. For the hinge it is the loss smo
 Huberised hinge) at width delta; when w is optimal for it, a free variable's violation is sigma_i |alpha_i - abar_i|
 <= delta. Then abar <- alpha, a smaller delta, and again: the method of multipliers for the dual, whose fixed point
 is the exact optimum. Each sub-problem takes a few Newton steps with an exact line search on the stored Zw, Zp.
+
+Where rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w.
 """
 
 from __future__ import annotations
@@ -19,18 +21,23 @@ from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
 
 from ..kernels.losses import SquaredHinge
-from ..kernels.smooth import respond, search_line, sum_terms
+from ..kernels.smooth import respond, search_line
 from ..pace import Pace
-from .driver import Ended, Run, Verdict
+from .driver import Ended, Run, Stop, Verdict
 from .operators import RowOperator
-from .state import State
+from .sample import sample_of
+from .state import State, new_variables_of
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths: at first, and narrow enough where stages gain FAST
-NARROWER, WIDER, FAST = 0.2, 25.0, 0.1
+NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
+LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
 LINE_STEPS = 40
+SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
+SAMPLED_PER_WEIGHT = 64  # rows of a sample, at the least
+SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
 SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
@@ -52,15 +59,14 @@ def check_size(n_rows: int, n_features: int) -> None:
 class _Smoothed:
     """The smoothed problem at one point: margins, responses, residual."""
 
-    def __init__(self, state: State, run: Run) -> None:
+    def __init__(self, state: State, run: Run, w: np.ndarray, delta: float) -> None:
         problem = state.problem
-        check_size(problem.data.n_rows, problem.data.n_features)
         self.loss, self.run = problem.loss, run
         self.Z = RowOperator(problem, np.ascontiguousarray(state.variables.y, dtype=np.float64), run.passes)
         self._searches = Pace(run.clock.check, first=max(1, SEARCHED_AT_ONCE // problem.data.n_rows))
         self.is_tiny = problem.data.n_rows * problem.data.n_features < TINY
         self.is_smooth = isinstance(problem.loss, SquaredHinge)
-        self.delta = 0.0 if self.is_smooth else DELTA_FIRST
+        self.delta = 0.0 if self.is_smooth else delta
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
         self.C = np.where(responding, state.variables.C, 0.0)
         self.alpha = np.ascontiguousarray(state.variables.alpha)
@@ -70,7 +76,7 @@ class _Smoothed:
         self.change, self.band = np.empty_like(self.alpha), np.empty_like(self.alpha)
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
-        self.w = state.w.copy()
+        self.w = w
         self.v: np.ndarray  # Z' alpha
         self.m = 1.0 - self.Z.times(self.w)
         self.max_z = sqrt(problem.data.largest_q)
@@ -81,13 +87,14 @@ class _Smoothed:
 
         Most variables stay at their bounds: Z' alpha is brought up to date by what changed, and now and then afresh.
         """
-        self.violation = 0.0
-        self.band_size = 0
-        for begin, end in self.run.shuffles.slices(self.m.size):
-            arrays = (self.m, self.abar, self.delta, self.alpha, self.change, self.band)
-            violation, size = respond(self.loss, self.C, *arrays, begin, end)
-            self.violation = max(self.violation, violation)
-            self.band_size += size
+        arrays = (self.m, self.abar, self.delta, self.alpha, self.change, self.band)
+        parts = [
+            respond(self.loss, self.C, *arrays, begin, end) for begin, end in self.run.shuffles.slices(self.m.size)
+        ]
+        violations, sizes, losses, gaps = zip(*parts, strict=True)
+        self.violation, self.band_size = max(violations), sum(sizes)
+        self.length = float(self.w @ self.w)
+        self.primal, self.gap = 0.5 * self.length + sum(losses), sum(gaps)  # the gap, as far as w = Z' alpha holds
         self.v = self.Z.transposed(self.alpha) if afresh else self.v + self.Z.transposed(self.change)
         self.residual = self.w - self.v
         self.error = self.max_z * sqrt(float(self.residual @ self.residual))
@@ -98,13 +105,19 @@ class _Smoothed:
         self.delta *= factor
         self.respond(afresh=True)
 
-    def objective(self) -> tuple[float, float]:
-        """Primal objective at w, and the gap as far as w = Z' alpha holds."""
-        losses, gap = 0.0, 0.0
-        for begin, end in self.run.shuffles.slices(self.m.size):
-            loss_part, gap_part = sum_terms(self.loss, self.C, self.m, self.alpha, begin, end)
-            losses, gap = losses + loss_part, gap + gap_part
-        return 0.5 * float(self.w @ self.w) + losses, gap
+    def approach(self, delta: float) -> None:
+        """Go through the stages down to the width ``delta``, no stage further than it is worth."""
+        for _ in range(MOST_STEPS):
+            decrement = self.move(self.direction())
+            self.respond()
+            if decrement <= LOOSE * (self.primal if self.is_smooth else self.gap):
+                if self.delta <= delta:
+                    break
+                self.next_stage(NARROWER)
+
+    def is_within(self, stop: Stop) -> bool:
+        """Tell whether the model would do, if only w = Z' alpha held."""
+        return self.violation < stop.tol if stop.gap_tol is None else self.gap <= stop.gap_tol * self.primal
 
     def direction(self) -> np.ndarray:
         """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions; s_i = scale C_i in the band B."""
@@ -140,7 +153,6 @@ class _Smoothed:
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         self.w += tau * p
         self.m -= tau * t
-        self.length = float(self.w @ self.w)
         return decrement
 
     def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
@@ -169,36 +181,53 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _smoothed(state: State, run: Run) -> _Smoothed:
+    """Return the smoothed problem where it begins: at the solution of a sample, if that is any good, else at w."""
+    problem = state.problem
+    step = min(SAMPLE_STEP, problem.data.n_rows // (SAMPLED_PER_WEIGHT * state.w.size))
+    part = sample_of(problem, step) if step >= LEAST_STEP and not state.w.any() else None
+    if part is not None:
+        beginning = State(part, new_variables_of(part, None), state.w, state.rng)
+        sample = _Smoothed(beginning, run, state.w.copy(), DELTA_FIRST)
+        sample.approach(SAMPLE_DELTA)
+        if np.isfinite(sample.w).all():
+            return _Smoothed(state, run, sample.w, sample.delta)
+    return _Smoothed(state, run, state.w.copy(), DELTA_FIRST)
+
+
 def _newton(state: State, run: Run) -> None:
-    smoothed = _Smoothed(state, run)
+    check_size(state.problem.data.n_rows, state.problem.data.n_features)
+    smoothed = _smoothed(state, run)
     best, last_stage = np.inf, np.inf
     steps, failed_stages = 0, 0
     for _ in run.sweeps():
         decrement = smoothed.move(smoothed.direction())
         smoothed.respond()
         steps += 1
+        solved = smoothed.error <= INNER * smoothed.violation
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
         if reached < best:
             best = reached
             state.variables.alpha[:] = smoothed.alpha
             state.w[:] = smoothed.w
-        gap = np.inf
-        if run.stop.gap_tol is not None:
-            primal, gap = smoothed.objective()
-            run.dual = primal - gap
+        run.dual = smoothed.primal - smoothed.gap
+        gap = smoothed.gap if solved else np.inf  # w = Z' alpha
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
         if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
-        solved = smoothed.error <= INNER * smoothed.violation
         exhausted = steps >= MOST_STEPS or decrement <= SMALLEST_DECREMENT * smoothed.length
         if smoothed.is_smooth:
             if exhausted:
                 raise Ended("rounding")
-        elif solved or exhausted:
-            failed_stages += not solved
+            continue
+        # A narrower stage is worth more than the last digits of this one, unless it is to be the last.
+        passing = decrement <= LOOSE * smoothed.gap and not smoothed.is_within(run.stop)
+        if solved or passing or exhausted:
+            failed = not (solved or passing)
+            failed_stages += failed
             if failed_stages >= FAILED_STAGES:
                 raise Ended("rounding")
-            fast = reached < FAST * last_stage and smoothed.delta < DELTA_LAST
-            smoothed.next_stage(WIDER if not solved else 1.0 if fast else NARROWER)
-            steps, last_stage = 0, reached
+            fast = smoothed.violation < FAST * last_stage and smoothed.delta < DELTA_LAST
+            last_stage, steps = smoothed.violation, 0
+            smoothed.next_stage(WIDER if failed else 1.0 if fast else NARROWER)

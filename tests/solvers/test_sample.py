@@ -1,0 +1,75 @@
+"""A sample of the rows: a problem of its own, evenly spread, of about the same objective."""
+
+import numpy as np
+import pytest
+from problems import LOSSES, classification, csr, every_layout
+
+from hingeline import solve
+from hingeline.problem import make_problem, read_data
+from hingeline.solvers import newton
+from hingeline.solvers.sample import sample_of, take_rows
+
+
+@pytest.mark.parametrize("layout", range(len(list(every_layout(np.eye(3))))))
+def test_rows_taken_are_the_rows_chosen(layout):
+    X, _ = classification(n=30, d=7, density=0.5, ones=True)
+    X[4] = 0.0
+    _, matrix = list(every_layout(X))[layout]
+    rows = read_data(matrix, bias=0.5).rows
+    chosen = np.array([1, 4, 5, 29])
+    taken = take_rows(rows, chosen)
+    assert type(taken) is type(rows)
+    assert taken.bias == rows.bias
+    for ours, theirs in zip(taken[:-1], rows[:-1], strict=True):
+        assert ours.dtype == theirs.dtype
+        assert not ours.flags.writeable  # another type to numba, hence another compilation
+    again = taken.X if hasattr(taken, "X") else csr_of(taken, X.shape[1])
+    np.testing.assert_array_equal(again, X[chosen])
+
+
+def csr_of(rows, n_columns):
+    dense = np.zeros((rows.indptr.size - 1, n_columns))
+    for i in range(len(dense)):
+        inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        dense[i, rows.indices[inside]] = getattr(rows, "data", np.ones(rows.indices.size))[inside]
+    return dense
+
+
+def test_every_stretch_of_the_rows_is_sampled_and_the_weight_is_kept():
+    X, y = classification(n=1000, d=3)
+    weights = np.random.default_rng(0).random(1000)
+    problem = make_problem(read_data(X, 0.0), y.astype(np.float32), weights, LOSSES["hinge"](2.0))
+    sample = sample_of(problem, 8)
+    assert sample.data.n_rows == 125
+    for group in range(125):
+        assert (X[8 * group : 8 * group + 8] == sample.data.rows.X[group]).all(axis=1).sum() == 1
+    np.testing.assert_allclose(sample.C.sum(), problem.C.sum())
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("sorted_rows", [False, True])
+def test_a_start_from_a_sample_ends_at_the_same_optimum(loss, sorted_rows, monkeypatch):
+    X, y = classification(n=4000, d=4)
+    if sorted_rows:
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    assert newton.LEAST_STEP <= 4000 // (newton.SAMPLED_PER_WEIGHT * 5)  # these rows are enough for a sample
+    sampled = solve(csr(X), y, LOSSES[loss](3.0), solver="newton", tol=1e-9)
+    monkeypatch.setattr(newton, "LEAST_STEP", 1000)
+    plain = solve(csr(X), y, LOSSES[loss](3.0), solver="newton", tol=1e-9)
+    assert sampled.converged
+    assert sampled.certificate.gap < 1e-8
+    np.testing.assert_allclose(sampled.w, plain.w, rtol=1e-6)
+    assert sampled.n_iter <= plain.n_iter
+
+
+def test_a_sample_without_weight_is_no_start():
+    X, y = classification(n=4000, d=4)
+    weights = np.zeros(4000)
+    problem = make_problem(read_data(X, 0.0), y.astype(np.float32), np.ones(4000), LOSSES["hinge"](1.0))
+    step = min(newton.SAMPLE_STEP, 4000 // (newton.SAMPLED_PER_WEIGHT * 5))
+    in_sample = {tuple(row) for row in sample_of(problem, step).data.rows.X}
+    weights[[i for i in range(4000) if tuple(X[i]) not in in_sample][:50]] = 1.0
+    solution = solve(X, y, LOSSES["hinge"](1.0), solver="newton", sample_weight=weights, tol=1e-6)
+    assert solution.converged
+    assert solution.certificate.gap < 1e-5
