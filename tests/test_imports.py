@@ -14,11 +14,12 @@ SRC = Path(__file__).resolve().parent.parent / "src" / "hingeline"
 MAY_IMPORT = {
     "kernels": set(),
     "pace": set(),
+    "threads": {"pace"},
     "synthetic": set(),
     "io": {"kernels", "pace"},
     "problem": {"io", "kernels", "pace"},
     "solution": {"kernels"},
-    "solvers": {"kernels", "pace", "problem", "solution"},
+    "solvers": {"kernels", "pace", "problem", "solution", "threads"},
     "estimators": {"kernels", "pace", "problem", "solution", "solvers"},
     "selection": {"kernels", "pace", "problem", "solution", "solvers", "estimators"},
     "__init__": {"kernels", "problem", "solution", "solvers", "estimators", "selection"},

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter
+from typing import TypeVar
+
+T = TypeVar("T")
 
 SLICE_SECONDS = 0.05
 FIRST_SLICE = 4096  # units of work; rows of a few thousand non-zeros stay within a few milliseconds
@@ -18,7 +21,12 @@ def do_nothing() -> None:
 
 
 class Pace:
-    """Cuts work into slices by the measured cost of its unit; calls ``between`` after each of them."""
+    """Cuts work into slices by the measured cost of its unit; calls ``between`` after each of them.
+
+    ``threads.SharedPace`` is the same for several threads: each of them works on one of ``n_parts`` parts.
+    """
+
+    n_parts = 1
 
     def __init__(self, between: Callable[[], None] = do_nothing, first: int = FIRST_SLICE) -> None:
         self.size = first
@@ -30,6 +38,10 @@ class Pace:
             self.between()
             return ((0, n),)
         return self._timed_slices(n)
+
+    def each(self, n: int, work: Callable[[int, int, int], T]) -> list[T]:
+        """Return work(part, begin, end) of every slice of range(n), in order."""
+        return [work(0, begin, end) for begin, end in self.slices(n)]
 
     def _timed_slices(self, n: int) -> Iterator[tuple[int, int]]:
         begin = 0

@@ -47,6 +47,11 @@ class Data:
     distinct: bool
     q: np.ndarray
 
+    @property
+    def n_stored(self) -> int:
+        """Number of stored values."""
+        return int(self.rows.X.size if isinstance(self.rows, DenseRows) else self.rows.indices.size)
+
     @cached_property
     def largest_q(self) -> float:
         """Largest squared norm of a row."""

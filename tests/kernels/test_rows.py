@@ -109,9 +109,11 @@ def test_gram(name, bias):
     matrix, dense = read(name, bias)
     s = RNG.normal(size=N)
     s[1] = 0.0
-    G = np.eye(D + 1)
-    passes.add_gram(matrix.rows, s, matrix.distinct, G, 0, N)
-    np.testing.assert_allclose(np.triu(G), np.triu(np.eye(D + 1) + dense.T @ (s[:, None] * dense)), atol=1e-13)
+    G, counted = np.zeros((D + 1, D + 1)), np.zeros(N)
+    for weights in (s, s * (s > 0.0), s + 1.0):  # from one to the next by what changed
+        passes.add_gram(matrix.rows, weights, counted, matrix.distinct, G, 0, N)
+        np.testing.assert_array_equal(counted, weights)
+        np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (weights[:, None] * dense)), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", [name for name in MATRICES if "dense" not in name])

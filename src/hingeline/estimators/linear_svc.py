@@ -204,12 +204,21 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
             y = np.where(positive, np.float32(1.0), np.float32(-1.0))
             problem = make_problem(data, y, row_weights(weights, per_class, positive, positives[k]), loss)
             alpha0 = None if starts is None else starts(problem, k)
-            return train(problem, self.solver, stop, seed=int(seeds[k]), alpha0=alpha0, cancelled=interrupted.is_set)
+            seed = int(seeds[k])
+            return train(
+                problem,
+                self.solver,
+                stop,
+                seed=seed,
+                alpha0=alpha0,
+                cancelled=interrupted.is_set,
+                n_threads=max(1, n_jobs // len(positives)),
+            )
 
-        n_threads = min(effective_n_jobs(self.n_jobs), len(positives))
-        if n_threads == 1:
+        n_jobs = effective_n_jobs(self.n_jobs)
+        if min(n_jobs, len(positives)) == 1:
             return [one(k) for k in range(len(positives))]
-        with ThreadPoolExecutor(n_threads) as pool:
+        with ThreadPoolExecutor(min(n_jobs, len(positives))) as pool:
             try:
                 return list(pool.map(one, range(len(positives))))
             except BaseException:

@@ -65,11 +65,12 @@ def certify_rows(rows: Any, loss: Any, variables: Any, w: Any, begin: Any, end: 
 
 
 @kernel
-def add_gram(rows: Any, s: Any, distinct: Any, G: Any, begin: Any, end: Any) -> None:
-    """Add sum s_i x_i x_i' over the rows begin to end to the upper triangle of G (bias last)."""
+def add_gram(rows: Any, s: Any, counted: Any, distinct: Any, G: Any, begin: Any, end: Any) -> None:
+    """Bring G = sum ``counted``_i x_i x_i' (upper triangle, bias last) to weights s, over the rows begin to end."""
     for i in range(np.uint64(begin), np.uint64(end)):
-        if s[i] != 0.0:
-            add_square(rows, i, s[i], G, distinct)
+        if s[i] != counted[i]:
+            add_square(rows, i, s[i] - counted[i], G, distinct)
+            counted[i] = s[i]
 
 
 @kernel
@@ -77,6 +78,13 @@ def scores(rows: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
     """out_i = <x_i, w> for the rows begin to end."""
     for i in range(np.uint64(begin), np.uint64(end)):
         out[i] = dot(rows, i, w)
+
+
+@kernel
+def signed_scores(rows: Any, y: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
+    """out_i = y_i <x_i, w> for the rows begin to end."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        out[i] = y[i] * dot(rows, i, w)
 
 
 @kernel

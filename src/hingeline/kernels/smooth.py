@@ -18,16 +18,29 @@ from .losses import diagonal, gap_term, primal_term, upper
 
 @kernel
 def respond(
-    loss: Any, C: Any, m: Any, abar: Any, delta: Any, alpha: Any, change: Any, band: Any, begin: Any, end: Any
+    loss: Any,
+    C: Any,
+    m: Any,
+    tau: Any,
+    t: Any,
+    abar: Any,
+    delta: Any,
+    alpha: Any,
+    change: Any,
+    band: Any,
+    counted: Any,
+    begin: Any,
+    end: Any,
 ) -> Any:
-    """alpha_i at the margins m, its ``change``, and C_i in the band (0 elsewhere); rows with C_i = 0 do not respond.
+    """m <- m - tau t, alpha_i at these margins, its ``change``, and C_i in the band (0 elsewhere).
 
-    Returns the largest violation, the size of the band, and the sums of the losses and of the gap terms.
+    Rows with C_i = 0 do not respond. Returns the largest violation, the size of the band, the number of rows where it
+    is not ``counted``, and the sums of the losses and of the gap terms.
     """
-    violation, size, losses, gap = 0.0, 0, 0.0, 0.0
+    violation, size, moved, losses, gap = 0.0, 0, 0, 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        band[i] = 0.0
-        change[i] = 0.0
+        m[i] -= tau * t[i]
+        a, inside = 0.0, 0.0
         if C[i] > 0.0:
             U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
             a = (m[i] + sigma * abar[i]) / (D + sigma)
@@ -38,21 +51,23 @@ def respond(
                 a = U
                 violation = max(violation, -m[i])
             else:
-                band[i] = C[i]
+                inside = C[i]
                 size += 1
                 violation = max(violation, abs(m[i] - D * a))
-            change[i] = a - alpha[i]
-            alpha[i] = a
             losses += primal_term(loss, m[i], C[i])
             gap += gap_term(loss, m[i], a, C[i])
-    return violation, size, losses, gap
+            change[i] = a - alpha[i]
+            alpha[i] = a
+        band[i] = inside
+        moved += inside != counted[i]
+    return violation, size, moved, losses, gap
 
 
 @kernel
-def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any) -> Any:
-    """First and second derivative in tau of sum_i psi_i(m_i - tau t_i)."""
+def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any, begin: Any, end: Any) -> Any:
+    """First and second derivative in tau of sum_i psi_i(m_i - tau t_i) over the rows begin to end."""
     first, second = 0.0, 0.0
-    for i in range(m.size):
+    for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:
             U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
             a = (m[i] - tau * t[i] + sigma * abar[i]) / (D + sigma)
@@ -65,30 +80,37 @@ def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: An
 
 
 @kernel
+def narrowed(at: Any, first: Any, second: Any, slope: Any) -> Any:
+    """Go on from tau, where a convex function has these derivatives, towards its minimum.
+
+    The first derivative is piecewise linear and increasing: Newton's method, and Illinois' where that leaves the
+    bracket. ``slope`` is the derivative at 0, a thousandth of it is as good as zero; ``at`` is what the call before
+    returned: the bracket with its derivatives, tau, and whether tau is good enough.
+    """
+    low, f_low, high, f_high, tau, done = at
+    if abs(first) <= 1e-3 * abs(slope):
+        return low, f_low, high, f_high, tau, True
+    if first < 0.0:
+        f_high = 0.5 * f_high if low > 0.0 else f_high
+        low, f_low = tau, first
+    else:
+        f_low = 0.5 * f_low if high < np.inf else f_low
+        high, f_high = tau, first
+    guess = tau - first / second
+    if not low < guess < high:
+        guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
+    return low, f_low, high, f_high, guess, done
+
+
+@kernel
 def search_line(
     loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, wp: Any, pp: Any, slope: Any, evaluations: Any, at: Any
 ) -> Any:
-    """Go on looking for the minimum of |w + tau p|^2/2 + sum_i psi_i(m_i - tau t_i) along tau, for some evaluations.
-
-    Its derivative is piecewise linear and increasing: Newton's method, and Illinois' where that leaves the bracket.
-    ``slope`` is the derivative at 0, a thousandth of it is as good as zero; ``at`` is what the call before returned:
-    the bracket with its derivatives, tau, and whether tau is good enough.
-    """
-    low, f_low, high, f_high, tau, done = at
+    """Look for the minimum of |w + tau p|^2/2 + sum_i psi_i(m_i - tau t_i) along tau, for some evaluations."""
     for _ in range(evaluations):
-        first, second = along_line(loss, C, m, t, abar, delta, tau)
-        first, second = first + wp + tau * pp, second + pp
-        if abs(first) <= 1e-3 * abs(slope):
-            done = True
+        tau = at[4]
+        first, second = along_line(loss, C, m, t, abar, delta, tau, 0, m.size)
+        at = narrowed(at, first + wp + tau * pp, second + pp, slope)
+        if at[5]:
             break
-        if first < 0.0:
-            f_high = 0.5 * f_high if low > 0.0 else f_high
-            low, f_low = tau, first
-        else:
-            f_low = 0.5 * f_low if high < np.inf else f_low
-            high, f_high = tau, first
-        guess = tau - first / second
-        if not low < guess < high:
-            guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
-        tau = guess
-    return low, f_low, high, f_high, tau, done
+    return at

@@ -19,24 +19,23 @@ from ..kernels.variables import Variables
 from ..pace import Pace
 from ..problem import Problem
 from ..solution import Certificate
+from ..threads import summed
 
 UNIT_ROUNDOFF = 2.0**-53
 
 
 def weights(problem: Problem, variables: Variables, pace: Pace) -> np.ndarray:
     """Return w = sum_i alpha_i y_i x_i; the last entry belongs to the intercept."""
-    w = np.zeros(problem.data.n_features + 1)
-    for begin, end in pace.slices(problem.data.n_rows):
-        add_weights(problem.data.rows, variables.alpha, variables.y, w, begin, end)
-    return w
+    w = np.zeros((pace.n_parts, problem.data.n_features + 1))
+    rows, alpha, y = problem.data.rows, variables.alpha, variables.y
+    pace.each(problem.data.n_rows, lambda part, begin, end: add_weights(rows, alpha, y, w[part], begin, end))
+    return summed(w)
 
 
 def certify(problem: Problem, variables: Variables, w: np.ndarray, pace: Pace) -> Certificate:
     """Return the certificate of ``variables`` with their ``weights`` w."""
-    parts = [
-        certify_rows(problem.data.rows, problem.loss, variables, w, begin, end)
-        for begin, end in pace.slices(problem.data.n_rows)
-    ]
+    rows, loss = problem.data.rows, problem.loss
+    parts = pace.each(problem.data.n_rows, lambda part, begin, end: certify_rows(rows, loss, variables, w, begin, end))
     violations, losses, gaps = zip(*parts, strict=True)
     primal = 0.5 * squared_length(w) + fsum(losses)
     gap = fsum(gaps)

@@ -20,8 +20,10 @@ import numpy as np
 
 from ..pace import Pace
 from ..solution import HISTORY, Certificate, Progress
+from ..threads import Team
 
 NEXT_PHASE = "next phase"
+ALONE = Team(1)
 CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
 FADING = 0.9  # a sweep; what a check measured is believed less and less, so that another one always comes
 STALLED = 8  # sweeps without a better violation after which the rounding floor is looked at (then at 16, 32, ...)
@@ -113,6 +115,8 @@ class Run:
         What rounding makes of the violation even at the optimum.
     callback : callable (Progress) -> bool or None
         Told of every sweep; a true answer ends training.
+    team : Team
+        The threads that may be used.
     """
 
     def __init__(
@@ -122,7 +126,9 @@ class Run:
         certify: Callable[[Pace], Certificate],
         floor: Callable[[], float],
         callback: Callable[[Progress], Any] | None = None,
+        team: Team = ALONE,
     ) -> None:
+        self.team = team
         self.stop = stop
         self.clock = clock
         self.n_iter = 0
@@ -136,7 +142,7 @@ class Run:
         self._stalled, self._stalled_hiding = _Stall(), _Stall()  # of complete sweeps; of the others since then
         self._check_ratio = CHECK_RATIO
         self.visits = Pace(clock.check)  # a unit of work: a step,
-        self.passes = Pace(clock.check)  # a row of a pass,
+        self.passes = team.pace(clock.check)  # a row of a pass,
         self.shuffles = Pace(clock.check)  # an entry of a schedule
 
     @property

@@ -21,9 +21,10 @@ from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
 
 from ..kernels.losses import SquaredHinge
-from ..kernels.smooth import respond, search_line
+from ..kernels.smooth import along_line, narrowed, respond, search_line
 from ..pace import Pace
-from .driver import Ended, Run, Stop, Verdict
+from ..threads import Team
+from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
 from .sample import sample_of
 from .state import State, new_variables_of
@@ -41,6 +42,7 @@ SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
 SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
+WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept where a stage is solved
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS = 60  # of a stage
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
@@ -59,10 +61,12 @@ def check_size(n_rows: int, n_features: int) -> None:
 class _Smoothed:
     """The smoothed problem at one point: margins, responses, residual."""
 
-    def __init__(self, state: State, run: Run, w: np.ndarray, delta: float) -> None:
+    def __init__(self, state: State, run: Run, team: Team, w: np.ndarray, delta: float) -> None:
         problem = state.problem
         self.loss, self.run = problem.loss, run
-        self.Z = RowOperator(problem, np.ascontiguousarray(state.variables.y, dtype=np.float64), run.passes)
+        y = np.ascontiguousarray(state.variables.y, dtype=np.float64)
+        self.Z = RowOperator(problem, y, team.pace(run.clock.check))
+        self._terms = team.pace(run.clock.check)
         self._searches = Pace(run.clock.check, first=max(1, SEARCHED_AT_ONCE // problem.data.n_rows))
         self.is_tiny = problem.data.n_rows * problem.data.n_features < TINY
         self.is_smooth = isinstance(problem.loss, SquaredHinge)
@@ -73,43 +77,41 @@ class _Smoothed:
         self.abar = self.alpha.copy()
         if not self.is_smooth and not self.alpha.any():
             self.abar[:] = 0.5 * self.C
-        self.change, self.band = np.empty_like(self.alpha), np.empty_like(self.alpha)
+        self.change, self.band = np.zeros_like(self.alpha), np.zeros_like(self.alpha)
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
         self.w = w
         self.v: np.ndarray  # Z' alpha
-        self.m = 1.0 - self.Z.times(self.w)
+        self.m, scores = np.ones_like(self.alpha), self.Z.times(self.w)
         self.max_z = sqrt(problem.data.largest_q)
-        self.respond(afresh=True)
+        self.respond(1.0, scores, afresh=True)
 
-    def respond(self, afresh: bool = False) -> None:
-        """Compute alpha, the band and the residual w - Z' alpha at the present w.
+    def respond(self, tau: float, t: np.ndarray, afresh: bool = False) -> None:
+        """Compute the margins m - tau t, alpha, the band and the residual w - Z' alpha there.
 
         Most variables stay at their bounds: Z' alpha is brought up to date by what changed, and now and then afresh.
         """
-        arrays = (self.m, self.abar, self.delta, self.alpha, self.change, self.band)
-        parts = [
-            respond(self.loss, self.C, *arrays, begin, end) for begin, end in self.run.shuffles.slices(self.m.size)
-        ]
-        violations, sizes, losses, gaps = zip(*parts, strict=True)
-        self.violation, self.band_size = max(violations), sum(sizes)
+        arrays = (self.m, tau, t, self.abar, self.delta, self.alpha, self.change, self.band, self.counted)
+        parts = self._terms.each(self.m.size, lambda part, begin, end: respond(self.loss, self.C, *arrays, begin, end))
+        violations, sizes, moved, losses, gaps = zip(*parts, strict=True)
+        self.violation, self.band_size, self.moved = max(violations), sum(sizes), sum(moved)
         self.length = float(self.w @ self.w)
         self.primal, self.gap = 0.5 * self.length + sum(losses), sum(gaps)  # the gap, as far as w = Z' alpha holds
         self.v = self.Z.transposed(self.alpha) if afresh else self.v + self.Z.transposed(self.change)
         self.residual = self.w - self.v
-        self.error = self.max_z * sqrt(float(self.residual @ self.residual))
+        self.distance = float(self.residual @ self.residual)
+        self.error = self.max_z * sqrt(self.distance)
 
     def next_stage(self, factor: float) -> None:
         """Centre the smoothing at the present alpha and change its width."""
         self.abar[:] = self.alpha
         self.delta *= factor
-        self.respond(afresh=True)
+        self.respond(0.0, self.m, afresh=True)
 
     def approach(self, delta: float) -> None:
         """Go through the stages down to the width ``delta``, no stage further than it is worth."""
         for _ in range(MOST_STEPS):
-            decrement = self.move(self.direction())
-            self.respond()
+            decrement = self.step()
             if decrement <= LOOSE * (self.primal if self.is_smooth else self.gap):
                 if self.delta <= delta:
                     break
@@ -138,40 +140,54 @@ class _Smoothed:
 
     def _gram(self) -> np.ndarray:
         """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh where that is less."""
-        change = self.band - self.counted
-        if self.is_tiny or np.count_nonzero(change) >= self.band_size:
+        if self.is_tiny or self.moved >= self.band_size:
             self.G = np.zeros((self.Z.n_weights, self.Z.n_weights))
-            change = self.band
-        self.Z.add_gram(change, self.G)
-        self.counted[:] = self.band
+            self.counted[:] = 0.0
+        self.Z.update_gram(self.band, self.counted, self.G)
         return self.G
 
-    def move(self, p: np.ndarray) -> float:
-        """Go to the minimum along p; returns the decrease that p promised (twice)."""
+    def step(self) -> float:
+        """Go to the minimum along Newton's direction; returns the decrease that it promised (twice)."""
+        p = self.direction()
         t = self.Z.times(p)
         decrement = -float(self.residual @ p)
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         self.w += tau * p
-        self.m -= tau * t
+        self.respond(tau, t)
         return decrement
 
     def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
         """Return the step to the minimum along the line, from a slice of evaluations at a time."""
-        args = (self.loss, self.C, self.m, t, self.abar, self.delta, wp, pp, slope)
         at = (0.0, slope, np.inf, np.inf, 1.0, False)
-        for begin, end in self._searches.slices(LINE_STEPS):
-            at = search_line(*args, end - begin, at)
+        if self._terms.n_parts == 1:
+            args = (self.loss, self.C, self.m, t, self.abar, self.delta, wp, pp, slope)
+            for begin, end in self._searches.slices(LINE_STEPS):
+                at = search_line(*args, end - begin, at)
+                if at[-1]:
+                    break
+            return at[-2]
+        for _ in range(LINE_STEPS):
+            tau = at[-2]
+            first, second = self._derivatives(t, tau)
+            at = narrowed(at, first + wp + tau * pp, second + pp, slope)
             if at[-1]:
                 break
         return at[-2]
 
+    def _derivatives(self, t: np.ndarray, tau: float) -> tuple[float, float]:
+        """Return the first and second derivative of the losses along the line, each thread's share added up."""
+        args = (self.loss, self.C, self.m, t, self.abar, self.delta, tau)
+        parts = self._terms.each(t.size, lambda part, begin, end: along_line(*args, begin, end))
+        first, second = zip(*parts, strict=True)
+        return sum(first), sum(second)
+
 
 def newton(state: State, run: Run) -> None:
-    """Run Newton's method on ``state`` until it is done (or ``run`` ends it), on one thread."""
+    """Run Newton's method on ``state`` until it is done (or ``run`` ends it), on no more threads than ``run`` has."""
     if state.w.size <= ONE_THREAD_ANYWAY:
         _newton(state, run)
     else:
-        with _blas().limit(limits=1, user_api="blas"):
+        with _blas().limit(limits=run.team.n_threads, user_api="blas"):
             _newton(state, run)
 
 
@@ -188,11 +204,11 @@ def _smoothed(state: State, run: Run) -> _Smoothed:
     part = sample_of(problem, step) if step >= LEAST_STEP and not state.w.any() else None
     if part is not None:
         beginning = State(part, new_variables_of(part, None), state.w, state.rng)
-        sample = _Smoothed(beginning, run, state.w.copy(), DELTA_FIRST)
+        sample = _Smoothed(beginning, run, ALONE, state.w.copy(), DELTA_FIRST)
         sample.approach(SAMPLE_DELTA)
         if np.isfinite(sample.w).all():
-            return _Smoothed(state, run, sample.w, sample.delta)
-    return _Smoothed(state, run, state.w.copy(), DELTA_FIRST)
+            return _Smoothed(state, run, run.team, sample.w, sample.delta)
+    return _Smoothed(state, run, run.team, state.w.copy(), DELTA_FIRST)
 
 
 def _newton(state: State, run: Run) -> None:
@@ -201,17 +217,16 @@ def _newton(state: State, run: Run) -> None:
     best, last_stage = np.inf, np.inf
     steps, failed_stages = 0, 0
     for _ in run.sweeps():
-        decrement = smoothed.move(smoothed.direction())
-        smoothed.respond()
+        decrement = smoothed.step()
         steps += 1
-        solved = smoothed.error <= INNER * smoothed.violation
+        solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
-        if reached < best:
+        if reached < (1.0 if solved else WORTH_KEEPING) * best:  # a run may end anywhere, and then this is the model
             best = reached
             state.variables.alpha[:] = smoothed.alpha
             state.w[:] = smoothed.w
         run.dual = smoothed.primal - smoothed.gap
-        gap = smoothed.gap if solved else np.inf  # w = Z' alpha
+        gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
         if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
-from ..kernels.passes import add_gram, add_weights, scores
+from ..kernels.passes import add_gram, add_weights, signed_scores
 from ..kernels.rows import CsrRows, DenseRows
 from ..pace import Pace
 from ..problem import Problem
+from ..threads import summed
 
 NARROW = 24  # columns up to which a plain loop beats a call of BLAS
 
@@ -30,25 +31,32 @@ class RowOperator:
     def times(self, p: np.ndarray) -> np.ndarray:
         """Return Z p."""
         out = np.empty(self.n_rows)
-        for begin, end in self._pace.slices(self.n_rows):
-            scores(self._rows, p, out, begin, end)
-        out *= self._y
+        self._pace.each(self.n_rows, lambda part, begin, end: signed_scores(self._rows, self._y, p, out, begin, end))
         return out
 
     def transposed(self, alpha: np.ndarray) -> np.ndarray:
         """Return Z' alpha."""
-        out = np.zeros(self.n_weights)
-        for begin, end in self._pace.slices(self.n_rows):
-            add_weights(self._rows, alpha, self._y, out, begin, end)
-        return out
+        out = np.zeros((self._pace.n_parts, self.n_weights))
+        self._pace.each(
+            self.n_rows, lambda part, begin, end: add_weights(self._rows, alpha, self._y, out[part], begin, end)
+        )
+        return summed(out)
 
-    def add_gram(self, s: np.ndarray, G: np.ndarray) -> None:
-        """Add sum_i s_i z_i z_i' to the upper triangle of G (the labels cancel); s_i may be of any sign."""
+    def update_gram(self, s: np.ndarray, counted: np.ndarray, G: np.ndarray) -> None:
+        """Bring G = sum_i counted_i z_i z_i' (upper triangle; the labels cancel), and ``counted``, to weights s."""
         if isinstance(self._rows, DenseRows) and self.n_weights > NARROW:
-            self._add_dense_gram(self._rows, s, G)
-        else:
-            for begin, end in self._pace.slices(self.n_rows):
-                add_gram(self._rows, s, self._distinct, G, begin, end)
+            self._add_dense_gram(self._rows, s - counted, G)
+            counted[:] = s
+            return
+        parts = np.zeros((self._pace.n_parts - 1, *G.shape))
+        self._pace.each(
+            self.n_rows,
+            lambda part, begin, end: add_gram(
+                self._rows, s, counted, self._distinct, parts[part - 1] if part else G, begin, end
+            ),
+        )
+        for part in parts:
+            G += part
 
     def block(self, band: np.ndarray) -> np.ndarray:
         """Return the rows ``band`` of Z as a dense matrix."""

@@ -24,7 +24,6 @@ from math import inf, log10
 import numpy as np
 
 from ..kernels.losses import SquaredHinge
-from ..kernels.rows import DenseRows
 from ..problem import Problem
 from .driver import Stop
 from .newton import LARGEST_FACTOR
@@ -69,8 +68,8 @@ def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
 def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     """Return the seconds of a step, the sweeps of the hybrid, and the seconds of Newton's method."""
     data = problem.data
-    rows, d = data.rows, data.n_features + 1
-    per_row = d if isinstance(rows, DenseRows) else rows.indices.size / data.n_rows
+    d = data.n_features + 1
+    per_row = data.n_stored / data.n_rows
     kappa = float(np.mean(problem.C)) * float(data.q.mean())
     tol = 0.01 if stop.gap_tol is not None else stop.tol
     sweeps = (6.0 + 2.0 * kappa**0.85) * max(1.0, log10(1.0 / tol) / 2.0)

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from ..kernels.losses import Hinge, Loss, SquaredHinge
 from ..problem import make_problem, read_data
@@ -30,6 +31,7 @@ def solve(
     callback: Callable[[Progress], Any] | None = None,
     sample_weight: Any = None,
     bias: float = 0.0,
+    n_jobs: int | None = None,
 ) -> Solution:
     """Minimise |w|^2/2 + sum_i loss(1 - y_i <x_i, w>) and return the model with its certificate.
 
@@ -59,6 +61,8 @@ def solve(
         Multiplies C row by row; zero takes a row out.
     bias : float
         Value of a constant feature; its weight times ``bias`` is the solution's ``intercept``.
+    n_jobs : int, optional
+        Threads, where the problem is large enough for them; -1 takes all cores. None means one.
 
     Returns
     -------
@@ -78,7 +82,8 @@ def solve(
     if alpha0 is not None:
         alpha0 = checked_start(alpha0, data.n_rows)
     seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
-    return train(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback)
+    n_threads = effective_n_jobs(n_jobs)
+    return train(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback, n_threads=n_threads)
 
 
 def checked_stop(tol: float, gap_tol: float | None, max_iter: int | None, max_time: float | None) -> Stop:

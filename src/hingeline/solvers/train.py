@@ -13,6 +13,7 @@ from ..kernels.random import seeded
 from ..pace import Pace
 from ..problem import Problem
 from ..solution import Certificate, Progress, Solution
+from ..threads import Team
 from .avsf import avsf
 from .baseline import baseline
 from .certificate import certify, rounding_floor, weights
@@ -30,6 +31,7 @@ ENGINES: dict[str, Callable[[State, Run], None]] = {
 }
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
+WORTH_SHARING = 300_000  # stored values; a pass over fewer takes no longer than waking a thread
 
 
 def train(
@@ -41,8 +43,23 @@ def train(
     alpha0: np.ndarray | None = None,
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    n_threads: int = 1,
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run."""
+    with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
+        return _train(problem, solver, stop, seed, alpha0, callback, cancelled, team)
+
+
+def _train(
+    problem: Problem,
+    solver: str,
+    stop: Stop,
+    seed: int,
+    alpha0: np.ndarray | None,
+    callback: Callable[[Progress], Any] | None,
+    cancelled: Callable[[], bool] | None,
+    team: Team,
+) -> Solution:
     clock = Clock(stop.max_time, cancelled)
     phases, engines = plan(problem, solver, stop), list[str]()
     variables = new_variables_of(problem, alpha0)
@@ -52,8 +69,10 @@ def train(
         state.w[:] = weights(problem, variables, pace)
         return certify(problem, variables, state.w, pace)
 
-    run = Run(stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback)
-    to_the_end = Pace(clock.check_cancelled)  # a certificate is finished even where the time is up
+    run = Run(
+        stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback, team=team
+    )
+    to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
     if variables.alpha.any():
         run.dual = refresh(to_the_end).dual
     for phase in phases:

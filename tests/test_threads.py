@@ -1,0 +1,85 @@
+"""Threads that share a pass: every slice once, sums in order, and nothing left running when one of them fails."""
+
+from threading import Event, get_ident
+
+import numpy as np
+import pytest
+from problems import LOSSES, classification, csr
+
+from hingeline import LinearSVC, solve
+from hingeline.solvers import train
+from hingeline.threads import Team, summed
+
+
+@pytest.fixture
+def every_problem_is_shared(monkeypatch):
+    monkeypatch.setattr(train, "WORTH_SHARING", 0)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, 100])
+def test_every_unit_is_worked_on_once_and_in_order(n_threads, n):
+    with Team(n_threads) as team:
+        pace = team.pace(first=7)
+        assert pace.n_parts == n_threads
+        done = pace.each(n, lambda part, begin, end: list(range(begin, end)))
+    assert [unit for slice_ in done for unit in slice_] == list(range(n))
+
+
+def test_each_part_has_a_thread_and_an_accumulator_of_its_own():
+    with Team(3) as team:
+        met = [Event() for _ in range(3)]
+
+        def work(part, begin, end):
+            met[part].set()
+            assert met[(part + 1) % 3].wait(timeout=30)  # only where all of them work at the same time
+            return part, begin, end, get_ident()
+
+        done = team.pace().each(10, work)
+    assert [slice_[:3] for slice_ in done] == [(0, 0, 3), (1, 3, 6), (2, 6, 10)]
+    assert len({slice_[3] for slice_ in done}) == 3
+    assert done[0][3] == get_ident()  # the caller works too
+
+
+def test_sums_are_made_in_order():
+    parts = np.array([[1e16, 1.0], [1.0, 2.0], [-1e16, 3.0]])
+    np.testing.assert_array_equal(summed(parts), [(1e16 + 1.0) - 1e16, 6.0])
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_failure_ends_the_pass_for_all(failing):
+    with Team(2) as team:
+        pace, started = team.pace(first=1), Event()
+
+        def work(part, begin, end):
+            if part == failing:
+                assert started.wait(timeout=30)
+                raise KeyboardInterrupt if part == 0 else ZeroDivisionError
+            started.set()
+
+        with pytest.raises(KeyboardInterrupt if failing == 0 else ZeroDivisionError):
+            pace.each(10**4, work)
+        assert pace.each(4, lambda part, begin, end: part)[0] == 0  # and the next one begins afresh
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("engine", ["newton", "hybrid"])
+def test_threads_change_nothing_but_roundings(engine, loss, every_problem_is_shared):
+    X, y = classification(n=800, d=5)
+    alone, *shared = (
+        solve(csr(X), y, LOSSES[loss](1.0), solver=engine, tol=1e-8, random_state=0, n_jobs=n, bias=1.0)
+        for n in (1, 2, 3, 3)
+    )
+    for one in shared:
+        assert one.converged
+        np.testing.assert_allclose(one.w, alone.w, rtol=1e-6)
+        np.testing.assert_allclose(one.certificate.primal, alone.certificate.primal, rtol=1e-9)
+    np.testing.assert_array_equal(shared[1].w, shared[2].w)
+    assert shared[1].n_steps == shared[2].n_steps
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_estimators_share_what_classes_leave(n_classes, every_problem_is_shared):
+    X, y = classification(n=200, d=4, n_classes=n_classes)
+    one, many = (LinearSVC(tol=1e-8, random_state=0, n_jobs=n).fit(X, y) for n in (1, 7))
+    np.testing.assert_allclose(one.coef_, many.coef_, rtol=1e-6)
