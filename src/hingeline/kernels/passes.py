@@ -17,17 +17,27 @@ def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
     Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1.
+    Plain loops, one a question: the compiler makes vectors of them.
     """
+    n_columns = np.uint64(n_columns)
     strictly_increasing, all_ones = True, True
     for i in range(np.uint64(begin), np.uint64(end)):
         first, last = indptr[i], indptr[i + ONE]
         if last < first or last > indices.size:
             return np.int64(i), False, False
+        too_large, descents = 0, 0
         for k in range(first, last):
-            if indices[k] >= n_columns:
-                return np.int64(i), False, False
-            strictly_increasing &= k == first or indices[k] > indices[k - ONE]
-            all_ones &= data[k] == 1.0
+            too_large += indices[k] >= n_columns
+        if too_large > 0:
+            return np.int64(i), False, False
+        for k in range(first + ONE, last):
+            descents += indices[k] <= indices[k - ONE]
+        strictly_increasing &= descents == 0
+        if all_ones:
+            others = 0
+            for k in range(first, last):
+                others += data[k] != 1.0
+            all_ones = others == 0
     return np.int64(-1), strictly_increasing, all_ones
 
 

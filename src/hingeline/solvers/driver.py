@@ -137,6 +137,7 @@ class Run:
         self._certify = certify
         self.floor = floor
         self._callback = callback
+        self.certificate: Certificate | None = None  # that of the state, once it has met ``gap_tol``
         self._records: list[tuple[float, int, float, float]] = []
         self.dual = 0.0
         self._stalled, self._stalled_hiding = _Stall(), _Stall()  # of complete sweeps; of the others since then
@@ -210,6 +211,7 @@ class Run:
             if estimate <= self.stop.gap_tol * (self.dual + estimate):
                 certificate = self._certify(self.passes)
                 if certificate.gap <= self.stop.gap_tol:
+                    self.certificate = certificate
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # aim the next check at the gap that this one measured
                     self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)

@@ -119,6 +119,8 @@ def _phase(
     tol = run.stop.tol
     for _ in range(1 + MOST_RESTARTS):
         reason = _engine_run(engine, state, run)
+        if run.certificate is not None and reason == "gap_tol":
+            return reason, run.certificate
         before = state.w.copy()
         certificate = refresh(pace)
         drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(state.w - before))
