@@ -11,9 +11,9 @@ from hingeline.solvers import select
 from hingeline.solvers.driver import Stop
 
 
-def phases(X, C, solver="auto", loss=Hinge):
+def phases(X, C, solver="auto", loss=Hinge, tol=1e-3):
     y = np.resize([-1.0, 1.0], X.shape[0]).astype(np.float32)
-    return select.plan(make_problem(read_data(X), y, None, loss(C)), solver, Stop(tol=1e-3))
+    return select.plan(make_problem(read_data(X), y, None, loss(C)), solver, Stop(tol=tol))
 
 
 def narrow(n=5000, d=60):
@@ -33,14 +33,20 @@ def test_many_features_are_the_hybrids():
 
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
 def test_few_features_and_large_C_are_newtons(loss):
-    assert phases(narrow(), 1e4, loss=loss)[0].engine == "newton"
+    assert phases(narrow(50_000, 10), 1e4, loss=loss, tol=1e-2)[0].engine == "newton"
+
+
+def test_sweeps_that_are_cheap_beside_newton_are_tried_even_at_large_C():
+    first, second, _ = phases(narrow(5000, 500), 1e4)
+    assert (first.engine, second.engine) == ("hybrid", "newton")
+    assert first.budget.review < 0.5 * first.budget.rival
 
 
 def test_easy_problems_open_with_sweeps():
     first, second, last = phases(narrow(), 1e-4)
     assert [first.engine, second.engine, last.engine] == ["hybrid", "newton", "hybrid"]
-    assert 2 * 5000 <= first.max_steps < np.inf
-    assert last.max_steps == np.inf
+    assert 2 * 5000 <= first.budget.review <= first.budget.most < np.inf
+    assert last.budget.review == np.inf
 
 
 def test_a_named_engine_runs_alone_but_newton_is_backed():
@@ -61,7 +67,7 @@ def test_hardness_does_not_depend_on_scale():
 def test_handing_over_reaches_the_same_optimum(monkeypatch, loss):
     X, y = classification(3000, 40, seed=5)
     monkeypatch.setattr(select, "CLEARLY", 1e9)  # neither engine is clearly cheaper: sweeps, then Newton
-    monkeypatch.setattr(select, "OPENING", 1e-9)
+    monkeypatch.setattr(select, "MOST", 1e-9)
     handed = solve(X, y, loss(1.0), gap_tol=1e-9, random_state=0)
     alone = solve(X, y, loss(1.0), solver="newton", gap_tol=1e-9)
     assert handed.solver == "hybrid+newton"

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from enum import Enum
 from itertools import count
-from math import inf, isnan
+from math import isnan
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 from ..pace import Pace
 from ..solution import HISTORY, Certificate, Progress
 from ..threads import Team
+from .trend import Budget
 
 NEXT_PHASE = "next phase"
 ALONE = Team(1)
@@ -133,7 +134,7 @@ class Run:
         self.clock = clock
         self.n_iter = 0
         self.n_steps = 0
-        self.max_steps = inf  # of the present phase
+        self.budget, self._steps_before = Budget(), 0  # of the present phase
         self._certify = certify
         self.floor = floor
         self._callback = callback
@@ -156,12 +157,16 @@ class Run:
         if self._records:
             self._records[-1] = (*self._records[-1][:3], gap)
 
+    def begin_phase(self, stop: Stop, budget: Budget) -> None:
+        """Take the rules of the next phase."""
+        self.stop, self.budget, self._steps_before = stop, budget, self.n_steps
+
     def sweeps(self) -> Iterator[int]:
         """Yield the numbers of the phase's sweeps from 0 on, without end unless a cap sets one."""
         for sweep in count():
             if self.stop.max_iter is not None and self.n_iter >= self.stop.max_iter:
                 raise Ended("max_iter")
-            if self.n_steps >= self.max_steps:
+            if self.budget.is_spent(self.n_steps - self._steps_before):
                 raise Ended(NEXT_PHASE)
             yield sweep
 
@@ -184,6 +189,10 @@ class Run:
         self.n_steps += steps
         if not isnan(gain):
             self.dual += gain
+        asked = self.stop.tol if self.stop.gap_tol is None else self.stop.gap_tol * self.dual
+        if asked > 0.0:
+            measure = criterion if self.stop.gap_tol is None else gap
+            self.budget.trend.add(self.n_steps - self._steps_before, measure / asked)
         verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
         self._records.append((self.clock.seconds, self.n_steps, violation, exact_gap))
         if self._callback is not None:

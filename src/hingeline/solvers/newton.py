@@ -23,6 +23,7 @@ from threadpoolctl import ThreadpoolController
 from ..kernels.losses import SquaredHinge
 from ..kernels.smooth import along_line, narrowed, respond, search_line
 from ..pace import Pace
+from ..problem import Problem
 from ..threads import Team
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
@@ -197,14 +198,24 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def sample_step(problem: Problem) -> int:
+    """Return k where one row in k makes a sample that is worth its cost, else 1."""
+    step = min(SAMPLE_STEP, problem.data.n_rows // (SAMPLED_PER_WEIGHT * (problem.data.n_features + 1)))
+    return step if step >= LEAST_STEP else 1
+
+
 def _smoothed(state: State, run: Run) -> _Smoothed:
-    """Return the smoothed problem where it begins: at the solution of a sample, if that is any good, else at w."""
-    problem = state.problem
-    step = min(SAMPLE_STEP, problem.data.n_rows // (SAMPLED_PER_WEIGHT * state.w.size))
-    part = sample_of(problem, step) if step >= LEAST_STEP and not state.w.any() else None
+    """Return the smoothed problem where it begins: at the solution of a sample, if that is any good, else at w.
+
+    A sample tells more than the sweeps of a phase before this one, but not more than a start that the user gave.
+    """
+    step = sample_step(state.problem)
+    no_start = run.n_steps > 0 or not state.w.any()
+    part = sample_of(state.problem, step) if step > 1 and no_start else None
     if part is not None:
-        beginning = State(part, new_variables_of(part, None), state.w, state.rng)
-        sample = _Smoothed(beginning, run, ALONE, state.w.copy(), DELTA_FIRST)
+        zero = np.zeros_like(state.w)
+        beginning = State(part, new_variables_of(part, None), zero, state.rng)
+        sample = _Smoothed(beginning, run, ALONE, zero, DELTA_FIRST)
         sample.approach(SAMPLE_DELTA)
         if np.isfinite(sample.w).all():
             return _Smoothed(state, run, run.team, sample.w, sample.delta)

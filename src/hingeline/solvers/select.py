@@ -1,48 +1,54 @@
 """``solver="auto"``: which engine for which problem, by a cost model that is written down here.
 
 Hardness is kappa = mean(C_i) mean(|x_i|^2), which does not change when X is scaled and C with it. Measured on data sets
-from 5e4 to 2e7 non-zeros, to within a factor of two or three:
+from 2e5 to 2e7 non-zeros, to within a factor of two or three:
 
 ======================================  ===========================================================================
-hybrid: sweeps of l steps to tol 0.01   6 + 2 kappa^0.85, times log10(1/tol)/2
-one step                                45 ns + 2.2 ns a non-zero
-newton: iterations                      20 + 18 log10(1 + kappa); squared hinge: 5 + 3 log10(1 + kappa)
-one iteration                           30 ns a row, 3 ns a non-zero (passes), 0.14 ns a pair of non-zeros of a row
-                                        (Gram matrix of the band), 0.05 d^3 ns (Cholesky)
+hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85, times log10(1/tol)/2
+one step                                45 ns + 2.2 ns a non-zero, 60 ns more where X does not fit the caches
+newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 5 + 3 log10(1 + kappa); less than half
+                                        of that where a sample goes first
+one iteration                           25 ns a row, 1.6 ns a non-zero (passes), 0.03 ns (squared hinge: 0.1 ns) a pair
+                                        of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
 ======================================  ===========================================================================
 
-Where the model says that one engine is clearly cheaper, it starts; a hybrid that has spent what Newton's method would
-have cost hands its dual variables over to it, so a wrong guess costs at most about twice the better engine. Budgets are
-counted in steps, not in seconds: results do not depend on the machine's load.
+No formula of shape and C tells a hard problem from an easy one, so where a few sweeps are cheap beside Newton's method
+they go first, whatever the model says, and their trend is extrapolated (trend.py): they go on while that
+promises an end sooner than Newton's method would reach it, and hand their dual variables over when it does not. Budgets
+are counted in steps, not in seconds: results do not depend on the machine's load.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import inf, log10
+from dataclasses import dataclass, field, replace
+from math import log10
 
 import numpy as np
 
 from ..kernels.losses import SquaredHinge
 from ..problem import Problem
 from .driver import Stop
-from .newton import LARGEST_FACTOR
+from .newton import LARGEST_FACTOR, sample_step
+from .trend import Budget
 
 SMALL = 100_000  # rows times columns; solved to rounding, which costs nothing and forgets the order of the rows
-CLEARLY = 3.0  # a factor between two estimates that may each be wrong
-OPENING = 0.25  # share of Newton's cost that sweeps may take where neither is clearly cheaper
+CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried, unless a trial is cheap
+OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
+FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
+MOST = 1.5  # times Newton's cost: sweeps that have taken this have been promising for long enough
+IN_CACHE = 3_000_000  # stored values
 
 
 @dataclass(frozen=True)
 class Phase:
-    """An engine, when it is done, and the steps after which the next phase takes over.
+    """An engine, when it is done, and what it may take before the next phase takes over.
 
     Where rounding ends an engine short of its goal, the next one takes over as well.
     """
 
     engine: str
     stop: Stop
-    max_steps: float = inf
+    budget: Budget = field(default_factory=Budget)
 
 
 def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
@@ -57,11 +63,11 @@ def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
     if data.n_features >= LARGEST_FACTOR:
         return [last]
     step, sweeps, newton = estimates(problem, stop)
-    hybrid = step * sweeps * problem.n_variables
-    if hybrid > CLEARLY * newton:
+    fewest = FEWEST_SWEEPS * problem.n_variables
+    if step * fewest > OPENING * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
         return [Phase("newton", stop), last]
-    share = 1.0 if hybrid * CLEARLY < newton else OPENING
-    opening = Phase("hybrid", stop, max(share * newton / step, 2.0 * problem.n_variables))
+    rival = newton / step
+    opening = Phase("hybrid", stop, Budget(max(OPENING * rival, fewest), rival, MOST * rival))
     return [opening, Phase("newton", stop), last]
 
 
@@ -71,9 +77,13 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     d = data.n_features + 1
     per_row = data.n_stored / data.n_rows
     kappa = float(np.mean(problem.C)) * float(data.q.mean())
-    tol = 0.01 if stop.gap_tol is not None else stop.tol
-    sweeps = (6.0 + 2.0 * kappa**0.85) * max(1.0, log10(1.0 / tol) / 2.0)
+    digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
+    sweeps = (6.0 + 4.0 * kappa**0.85) * digits
     smooth = isinstance(problem.loss, SquaredHinge)
-    iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else 20.0 + 18.0 * log10(1.0 + kappa)
-    iteration = data.n_rows * (30e-9 + 3e-9 * per_row + 0.14e-9 * per_row**2) + 0.05e-9 * d**3
-    return 45e-9 + 2.2e-9 * per_row, sweeps, iterations * iteration
+    iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
+    if sample_step(problem) > 1:
+        iterations *= 0.45
+    pair = 0.1e-9 if smooth else 0.03e-9
+    iteration = data.n_rows * (25e-9 + 1.6e-9 * per_row + pair * per_row**2) + 0.02e-9 * d**3
+    step = 45e-9 + 2.2e-9 * per_row + (60e-9 if data.n_stored > IN_CACHE else 0.0)
+    return step, sweeps, iterations * iteration

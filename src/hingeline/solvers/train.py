@@ -76,7 +76,7 @@ def _train(
     if variables.alpha.any():
         run.dual = refresh(to_the_end).dual
     for phase in phases:
-        run.stop, run.max_steps = phase.stop, run.n_steps + phase.max_steps
+        run.begin_phase(phase.stop, phase.budget)
         reason, certificate = _phase(ENGINES[phase.engine], state, run, refresh, to_the_end)
         engines.append(phase.engine)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
