@@ -1,4 +1,4 @@
-"""Files: svmlight text. What a name needs is imported when it is first used."""
+"""Files: svmlight text, and datasets on disk. What a name needs is imported when it is first used."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ _HOMES = {
     "dump_svmlight": ".dump",
     "iter_svmlight": ".svmlight",
     "load_svmlight": ".load",
+    "open_dataset": ".dataset",
+    "write_dataset": ".writer",
 }
 
 __all__ = list(_HOMES)
