@@ -6,6 +6,7 @@ from a part of a file, which is here. Proxies and certificates are taken from th
 
 from __future__ import annotations
 
+import re
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,8 +31,8 @@ class IncompleteDownload(OSError):
 class ResumingDownloader:
     """Downloads into ``part`` and goes on from what is there already; pooch calls it."""
 
-    def __init__(self, part: Path, progress: Progress | None = None, wait: float = FIRST_WAIT) -> None:
-        self.part, self.progress, self.wait = part, progress, wait
+    def __init__(self, part: Path, progress: Progress | None = None) -> None:
+        self.part, self.progress = part, progress
         self.validator = part.with_name(part.name + ".validator")  # tells which version of the file the part is of
 
     def __call__(self, url: str, output_file: str, pooch: Any) -> None:
@@ -43,7 +44,7 @@ class ResumingDownloader:
             except IncompleteDownload as error:
                 if attempt == ATTEMPTS:
                     raise IncompleteDownload(f"{error} Run the same command again to go on from there.") from None
-                time.sleep(self.wait * 2.0 ** (attempt - 1))
+                time.sleep(FIRST_WAIT * 2.0 ** (attempt - 1))
         self.validator.unlink(missing_ok=True)
         self.part.replace(output_file)
 
@@ -56,8 +57,9 @@ class ResumingDownloader:
             headers |= {"Range": f"bytes={have}-", "If-Range": self.validator.read_text(encoding="latin-1")}
         try:
             with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
-                have = self._first_byte(response, have, url)
-                self._save(response, have, url)
+                if response.status_code == 416 and response.headers.get("Content-Range") == f"bytes */{have}":
+                    return  # all of it is here
+                self._save(response, self._first_byte(response, have, url), url)
         except requests.exceptions.RequestException as error:
             raise IncompleteDownload(f"{url}: the connection broke ({error}).") from None
 
@@ -132,9 +134,9 @@ def fetch(
         )
     if find_spec("pooch") is None or find_spec("requests") is None:
         raise ValueError(MISSING)
-    import pooch
-
-    pooch.get_logger().setLevel("ERROR")  # it tells of each download, and of the checksum where none was given
+    known = sha256 or entry.sha256
+    if known is not None and not re.fullmatch("[0-9a-fA-F]{64}", known):
+        raise ValueError(f"{known!r} is no SHA-256 checksum: it needs 64 hexadecimal digits.")
     target, name = folder / entry.name, Path(entry.file).name
     if target.exists() and not force:
         raise FileExistsError(f"{target} is there already; --force fetches it again.")
@@ -142,16 +144,30 @@ def fetch(
     if force:
         (downloads / name).unlink(missing_ok=True)
     downloads.mkdir(parents=True, exist_ok=True)
-    known = sha256 or entry.sha256
-    path = pooch.retrieve(
-        entry.url(base),
-        known_hash=None if known is None else f"sha256:{known.lower()}",
-        fname=name,
-        path=downloads,
-        downloader=ResumingDownloader(downloads / f"{name}.part", on_download),
-    )
+    path = _retrieve(entry.url(base), known, name, downloads, on_download)
     columns = entry.columns  # a test set may not use the last ones
     description = convert(path, target, memory=memory, columns=columns, force=force, progress=on_convert)
     if not keep:
         Path(path).unlink()
     return description
+
+
+def _retrieve(url: str, sha256: str | None, name: str, folder: Path, progress: Progress | None) -> str:
+    """Return the path of the file, downloaded where it is not there yet or not what it should be."""
+    import pooch
+
+    log = pooch.get_logger()
+    level = log.level
+    log.setLevel("ERROR")  # what it would say is said by the progress and by errors
+    try:
+        return str(
+            pooch.retrieve(
+                url,
+                known_hash=None if sha256 is None else f"sha256:{sha256.lower()}",
+                fname=name,
+                path=folder,
+                downloader=ResumingDownloader(folder / f"{name}.part", progress),
+            )
+        )
+    finally:
+        log.setLevel(level)

@@ -21,6 +21,7 @@ from .load import usable_cores
 from .writer import DatasetWriter
 
 BLOCK_NONZEROS = 1 << 20  # drawn in one compiled call: about 50 ms
+HIDDEN_SHARE, FEWEST_HIDDEN = 0.2, 100  # of the columns have a say in the label; all of them where they are few
 PILOT_ROWS = 2001  # whose median score divides the classes
 WORDS_PER_ROW = (1 << 24) * GOLDEN & MASK  # how far apart the streams of two rows are; a row needs far fewer words
 MOST_COLUMNS, MOST_ROWS, MOST_PER_ROW = 2**31 - 1, 2**32 - 1, 2**20
@@ -35,6 +36,7 @@ class Recipe:
         self.per_row, self.noise, self.with_values = per_row, noise, values
         self.start, self.pilot_start, key = (np.uint64(plain_word(words)) for _ in range(3))
         self.key = key
+        self.share = max(HIDDEN_SHARE, min(1.0, FEWEST_HIDDEN / columns))
         factor = plain_below(words, columns)
         while gcd(factor, columns) != 1:
             factor = (factor + 1) % max(columns, 2)
@@ -56,7 +58,7 @@ class Recipe:
         columns = np.empty((n, self.per_row), np.int32)
         values = np.empty((n, self.per_row if self.with_values else 0), np.float32)
         scores, chances = np.empty(n), np.empty(n)
-        draw_rows(self.zipf, streams, self.key, columns, values, scores, chances)
+        draw_rows(self.zipf, streams, self.key, self.share, columns, values, scores, chances)
         return columns, values, scores, chances
 
     def rows(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,6 @@ import numpy as np
 from .compile import kernel
 from .random import uniform
 
-HIDDEN_SHARE = 0.2  # of the columns have a say in the score
 PATIENCE = 8  # draws for each entry of a row; what still collides then takes the next column that is free
 
 
@@ -56,11 +55,14 @@ def insert(row: Any, count: Any, column: Any) -> Any:
 
 
 @kernel
-def draw_rows(zipf: Any, streams: Any, key: Any, columns: Any, values: Any, scores: Any, chances: Any) -> None:
+def draw_rows(
+    zipf: Any, streams: Any, key: Any, share: Any, columns: Any, values: Any, scores: Any, chances: Any
+) -> None:
     """Fill ``columns`` (a row of the result each), ``values`` (likewise, or without columns: all are 1), ``scores``.
 
     Row i draws from the stream that begins at ``streams[i]``; ``chances[i]`` is one more number in [0, 1) from it.
-    The weight of a column in the score is a hash of it and ``key``: 0, or evenly spread over [-1, 1).
+    The weight of a column in the score is a hash of it and ``key``: for a ``share`` of the columns evenly spread over
+    [-1, 1), for the others 0.
     """
     n, K = columns.shape
     hidden = np.zeros(1, np.uint64)
@@ -81,7 +83,7 @@ def draw_rows(zipf: Any, streams: Any, key: Any, columns: Any, values: Any, scor
         for k in range(K):
             hidden[0] = key ^ np.uint64(row[k])
             u = uniform(hidden)
-            weight = u * (2.0 / HIDDEN_SHARE) - 1.0 if u < HIDDEN_SHARE else 0.0
+            weight = u * (2.0 / share) - 1.0 if u < share else 0.0
             if values.shape[1]:
                 values[i, k] = 1.0 - uniform(stream)
                 weight *= values[i, k]
