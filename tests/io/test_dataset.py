@@ -122,7 +122,9 @@ def test_a_writer_takes_blocks(tmp_path):
         writer.append(*block([1.0, 1.0]))
         writer.append(*block([1.0, 0.5]))
         writer.append(*block([0.1, 1.0], (3.0, 1.0)))
+        assert writer.widest == 5
         writer.shift_columns(1)
+        assert writer.widest == 6
         description = writer.commit(columns=10)
     assert (description.rows, description.columns, description.nonzeros) == (6, 10, 6)
     assert description == read_description(tmp_path / "set")
@@ -261,7 +263,7 @@ def test_damaged_files(folder, name, damage):
     elif damage == "grown":
         path.write_bytes(whole + b"\0")
     elif damage == "header":
-        path.write_bytes(whole.replace(b"'shape': (", b"'shape': (9"))
+        path.write_bytes(whole.replace(b"'<", b"'>"))
     elif damage == "pickle":
         np.save(path, np.array([{}] * (len(whole) // 8), dtype=object), allow_pickle=True)
     elif damage == "pipe":

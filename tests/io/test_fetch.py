@@ -26,14 +26,14 @@ class Site(BaseHTTPRequestHandler):
             return
         first, begin = 0, self.headers.get("Range")
         if begin and server.ranges and self.headers.get("If-Range") == server.etag:
-            first = int(begin.removeprefix("bytes=").removesuffix("-"))
+            first = int(begin.removeprefix("bytes=").removesuffix("-")) + server.shift
             if first >= len(content):
                 self.send_response(416)
                 self.send_header("Content-Range", f"bytes */{len(content)}")
                 self.end_headers()
                 return
             self.send_response(206)
-            self.send_header("Content-Range", f"bytes {first + server.shift}-{len(content) - 1}/{len(content)}")
+            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
         else:
             self.send_response(200)
         self.send_header("Content-Length", str(len(content) - first))
