@@ -170,6 +170,15 @@ def test_nothing_is_replaced_unless_forced(folder, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["set", "thesis"]
 
 
+def test_a_link_stays_a_link(folder, tmp_path):
+    (tmp_path / "link").symlink_to(folder, target_is_directory=True)
+    X, y = problem(seed=4)
+    write_dataset(tmp_path / "link", X, y, force=True)
+    assert (tmp_path / "link").is_symlink()
+    np.testing.assert_array_equal(open_dataset(folder)[0].toarray(), X.toarray())
+    assert sorted(os.listdir(tmp_path)) == ["link", "set"]
+
+
 def test_an_error_leaves_nothing(tmp_path):
     X, y = problem()
     y = y.astype(float)

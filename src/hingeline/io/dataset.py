@@ -15,7 +15,6 @@ columns when training reads them (or with ``verify=True``, together with the che
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -213,7 +212,7 @@ def count_labels(counts: dict[float, int] | None, labels: np.ndarray, most: int 
     """Add labels to their counts; None as soon as there are more than ``most`` of them."""
     if counts is None:
         return None
-    found: Iterable[tuple[Any, Any]] = zip(*np.unique(labels, return_counts=True), strict=True)
-    for label, count in found:
-        counts[float(label)] = counts.get(float(label), 0) + int(count)
+    found, often = np.unique(labels, return_counts=True)
+    for label, count in zip(found.tolist(), often.tolist(), strict=True):
+        counts[float(label)] = counts.get(float(label), 0) + count
     return counts if len(counts) <= most else None

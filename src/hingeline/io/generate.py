@@ -34,8 +34,7 @@ class Recipe:
         _check(columns, per_row, zipf, noise)
         words = seeded(seed)
         self.per_row, self.noise, self.with_values = per_row, noise, values
-        self.start, self.pilot_start, key = (np.uint64(plain_word(words)) for _ in range(3))
-        self.key = key
+        self.start, self.pilot_start, self.key = (np.uint64(plain_word(words)) for _ in range(3))
         self.share = max(HIDDEN_SHARE, min(1.0, FEWEST_HIDDEN / columns))
         factor = plain_below(words, columns)
         while gcd(factor, columns) != 1:

@@ -27,6 +27,8 @@ class DatasetWriter:
 
     def __init__(self, path: str | PathLike[str], *, force: bool = False, source: str = "") -> None:
         self.path = Path(path)
+        if self.path.is_symlink():  # what it leads to is written, and it stays
+            self.path = self.path.resolve()
         self.force = force
         self.source = source
         self.rows = self.nonzeros = 0
