@@ -99,7 +99,7 @@ def test_reading_of_import_statements(tmp_path, monkeypatch):
     ]
 
 
-OPTIONAL = {"dask", "matplotlib", "pandas", "polars", "pyarrow", "rich"}
+OPTIONAL = {"dask", "matplotlib", "pandas", "polars", "pooch", "pyarrow", "requests", "rich"}
 
 
 @cache

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from hingeline import __version__
 
-from . import bench, demo, warmup
+from . import bench, convert, data, demo, warmup
 
-COMMANDS = (demo, warmup, bench)
+COMMANDS = (demo, warmup, convert, data, bench)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,68 @@
+"""``hingeline convert``: text in svmlight form to a dataset that is opened without being read."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .options import byte_size, positive_int
+from .progress import ProgressLine
+
+if TYPE_CHECKING:
+    from hingeline.io.dataset import Description
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the subparsers ``commands``."""
+    parser = commands.add_parser(
+        "convert",
+        help="svmlight text to a memory-mapped dataset",
+        description="Convert svmlight text of any size (plain, gz, bz2, xz) into a folder that opens at once.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("data", type=Path, metavar="DATA", help="the text")
+    parser.add_argument("dataset", type=Path, metavar="DATASET", help="the folder to make")
+    add_memory(parser)
+    parser.add_argument(
+        "--zero-based", action="store_true", help="columns count from 0 though none is 0 (found out where one is)"
+    )
+    parser.add_argument("--columns", type=positive_int, metavar="N", help="number of columns, if more than are used")
+    parser.add_argument("--force", action="store_true", help="replace a dataset that is there")
+    parser.set_defaults(run=run)
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """Add the option that bounds what a conversion keeps in memory."""
+    parser.add_argument(
+        "--memory", type=byte_size, default="1G", metavar="SIZE", help="the data in memory at a time, as 512M or 2G"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Convert, and say what came out."""
+    from hingeline.io.convert import convert
+
+    began = time.perf_counter()
+    with ProgressLine("converting") as progress:
+        description = convert(
+            args.data,
+            args.dataset,
+            memory=args.memory,
+            zero_based=args.zero_based or "auto",
+            columns=args.columns,
+            force=args.force,
+            progress=progress,
+        )
+    say_written(description, args.dataset, time.perf_counter() - began)
+    return 0
+
+
+def say_written(description: Description, path: Path, seconds: float) -> None:
+    """Print what a dataset holds and how long it took to write."""
+    values = "all 1, not stored" if description.all_ones else description.vectors["data"].dtype
+    print(
+        f"{path}: {description.rows:,} rows, {description.columns:,} columns, {description.nonzeros:,} non-zeros "
+        f"({values}), {description.bytes / 1e6:,.1f} MB, {seconds:.1f} s"
+    )

@@ -1,0 +1,26 @@
+"""Files: svmlight text, and datasets on disk. What a name needs is imported when it is first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "dump_svmlight": ".dump",
+    "iter_svmlight": ".svmlight",
+    "load_svmlight": ".load",
+    "open_dataset": ".dataset",
+    "write_dataset": ".writer",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
