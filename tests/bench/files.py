@@ -20,7 +20,8 @@ class Good(Solver):
     package = "fake_peer"
 
     def run(self, tolerance, max_time, seed):
-        self.w = solve_task(self.task, "hybrid", gap_tol=tolerance, random_state=seed).w
+        s = solve_task(self.task, "hybrid", gap_tol=tolerance, random_state=seed)
+        self.w = np.append(s.w, s.intercept) if self.task.intercept else s.w
 
     def weights(self):
         return self.w
@@ -46,6 +47,12 @@ class Other(Good):
         self.w = self.w * 3.0
 
 
+class LateInClass1(Good):
+    def run(self, tolerance, max_time, seed):
+        super().run(tolerance, max_time, seed)
+        self.timed_out = (self.task.y > 0.0).sum() == 20  # the second of three
+
+
 class Crash(Good):
     def prepare(self, task):
         raise RuntimeError("no licence")
@@ -62,11 +69,15 @@ class NoHinge(Good):
 """
 
 
-def make_data(n_rows=120, n_cols=15, seed=0):
+def make_data(n_rows=120, n_cols=15, seed=0, classes=2):
+    """Return X and the labels 1 and 2, or 1, 2, 3 of half, a sixth and a third of the rows."""
     rng = np.random.default_rng(seed)
     X = sparse.random(n_rows, n_cols, density=0.4, random_state=rng, format="csr")
-    y = np.where(X @ rng.normal(size=n_cols) + 0.3 * rng.normal(size=n_rows) > 0.0, 2, 1)
-    return X, y
+    score = X @ rng.normal(size=n_cols) + 0.3 * rng.normal(size=n_rows)
+    if classes == 2:
+        return X, np.where(score > 0.0, 2, 1)
+    rank = np.argsort(np.argsort(score))
+    return X, 1 + (rank >= n_rows // 2) + (rank >= n_rows // 2 + n_rows // 6)
 
 
 def write_data(path, **kwargs):

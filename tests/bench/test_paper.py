@@ -20,7 +20,7 @@ def test_a_finished_cell_is_not_run_again(tiny, tmp_path, monkeypatch):
     first = [bench.cell(tiny, 0.01, solver, 1.0) for solver in SOLVERS]
     assert all(cell.finished and cell.seconds > 0.0 for cell in first)
     assert first[0].steps >= 120
-    monkeypatch.setattr(PaperBench, "_train", lambda *args: pytest.fail("ran again"))
+    monkeypatch.setattr("hingeline.bench.training.Trainer.train", lambda *args: pytest.fail("ran again"))
     again = PaperBench(120.0, tmp_path / "out")
     assert [again.cell(tiny, 0.01, solver, 1.0) for solver in SOLVERS] == first
     assert again.store.n_kept == len(SOLVERS)
@@ -40,6 +40,24 @@ def test_kernels_are_compiled_before_the_clock_starts(tiny, tmp_path, monkeypatc
     for C in (0.1, 1.0):
         bench.cell(tiny, 0.1, "avsf", C)
     assert warmed == ["avsf"]
+
+
+def test_means_over_seeds(tiny, tmp_path, monkeypatch):
+    asked = []
+
+    def train(self, dataset, solver, C, deadline, seed, **stop):
+        asked.append(seed)
+        late = {"finished": seed != 3, "gap": 0.01 * (4 - seed)}
+        return {"seconds": 1.0 + seed, "steps": 100 * seed, **late}
+
+    monkeypatch.setattr("hingeline.bench.training.Trainer.train", train)
+    PaperBench(60.0, tmp_path).cell(tiny, 0.01, "avsf", 1.0)
+    cell = PaperBench(60.0, tmp_path, seeds=3).cell(tiny, 0.01, "avsf", 1.0)
+    assert (cell.seconds, cell.steps, cell.gap, cell.finished, cell.seeds) == (2.0, 100.0, 0.04, True, 3)
+    assert asked == [0, 1, 2]  # the first one was there
+    cell = PaperBench(60.0, tmp_path, seeds=10).cell(tiny, 0.01, "avsf", 1.0)
+    assert (cell.seconds, cell.finished, cell.seeds) == (2.5, False, 4)
+    assert asked == [0, 1, 2, 3]  # nothing is gained by the others
 
 
 def make(solver, C, seconds, finished=True, name="covtype", eps=0.01):

@@ -1,13 +1,18 @@
 import csv
 from math import isnan
 
+import numpy as np
 import pytest
 
+from hingeline import SquaredHinge, solve
 from hingeline.bench import process
+from hingeline.bench.datasets import read_arrays
 from hingeline.bench.peers import Optimum, PeerBench, Settings, judge
-from hingeline.bench.tables import legend, peer_panels, peer_row, peer_text, speed_up, summary, write_csv
+from hingeline.bench.ratios import speed_up
+from hingeline.bench.tables import legend, peer_panels, peer_row, peer_text, write_csv
 
 OPTIMUM = Optimum(primal=100.0 + 1e-6, dual=100.0)
+BOUNDS = {"event": "optimum", "primal": 1.0, "dual": 1.0, "timed_out": False}
 EXHAUSTED, KILLED = {"event": "exhausted"}, {"event": "killed"}
 
 
@@ -64,16 +69,20 @@ def test_why_a_cell_is_not_there(events, status, text):
         assert legend([found])
 
 
-def test_rows_speed_up_and_summary():
+def test_medians_count_for_auto_and_for_peers():
+    events = [run(1e-3, seconds, 100.0) for seconds in (9.0, 1.0, 2.0, 3.0, 1.5)]
+    group = {solver: cell(*events, solver=solver) for solver in ("auto", "sklearn")}
+    assert {solver: found.seconds for solver, found in group.items()} == {"auto": 2.0, "sklearn": 2.0}
+    assert speed_up(group) == (1.0, False)
+
+
+def test_rows_and_speed_up():
     auto, late, peer = cell(run(1e-3, 0.5, 100.0), solver="auto"), cell(KILLED), cell(GOOD, solver="snapml")
     cells = {"auto": auto, "sklearn": late, "snapml": peer}
     assert peer_row("d", 10.0, 1e-3, cells, list(cells)) == ["d", "10", "0.001", "0.5", ">10", "2", "4"]
     assert peer_row("d", 10.0, 1e-3, {"auto": auto}, list(cells)) == ["d", "10", "0.001", "0.5", "", "", ""]
     assert speed_up({"auto": auto, "sklearn": late}) == (20.0, True)
-    assert isnan(speed_up({"sklearn": late})[0])
-    text = summary([cells, {"auto": auto, "sklearn": late}])
-    assert "8.94x in the geometric mean of 2 cells (1 of them lower bounds), 4x in the worst" in text
-    assert summary([{"sklearn": late}]) == ""
+    assert isnan(speed_up({"sklearn": late}).value)
 
 
 def test_a_loose_optimum_is_told():
@@ -87,6 +96,34 @@ def test_panels_leave_out_what_has_no_time():
     (display,) = peer_panels(cells, ["sklearn", "snapml", "rehline"], 1e-3).values()
     assert display.seconds == {"sklearn": [2.0], "snapml": [10.0]}
     assert display.capped == {"sklearn": [False], "snapml": [True]}
+
+
+def test_one_versus_rest_with_an_intercept(three, tmp_path, fake_peers):
+    settings = Settings("squared_hinge", targets=(1e-3,), deadline=20.0, intercept=True)
+    bench = PeerBench(settings, tmp_path)
+    cells = [found for (found,) in bench.cells(three, 1.0, ["auto", "fake_peer:Good", "fake_peer:LateInClass1"])]
+    assert [found.status for found in cells] == ["ok", "ok", "deadline"]
+    assert all(found.intercept for found in cells)
+
+    X, codes = read_arrays(three.parsed(tmp_path / "data"))
+    full = np.column_stack([X.toarray(), np.ones(120)])
+    loss = SquaredHinge(C=1.0)
+    primal = [solve(full, np.where(codes == k, 1, -1), loss, gap_tol=1e-9).certificate.primal for k in range(3)]
+    optimum = bench.optima.find(0.0, source=three.source, C=1.0, loss="squared_hinge", intercept=True)
+    assert optimum["primal"] == pytest.approx(sum(primal), rel=1e-6)
+    assert optimum["dual"] == pytest.approx(sum(primal), rel=1e-6)
+    for found in cells[:2]:
+        assert -1e-9 < found.suboptimality < 1e-3
+    # The class that was not trained any more counts with w = 0.
+    assert cells[2].suboptimality == pytest.approx((primal[0] + primal[1] + 120.0) / sum(primal) - 1.0, rel=0.01)
+
+
+def test_the_intercept_is_another_problem(tiny, tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr("hingeline.bench.peers.run_job", lambda job: ran.append(job["intercept"]) or [BOUNDS])
+    for intercept in (False, True, True):
+        list(PeerBench(Settings(targets=(1e-3,), intercept=intercept), tmp_path).cells(tiny, 1.0, ["auto"]))
+    assert ran == [False, False, True, True]  # optimum and ladder, once each
 
 
 def test_solvers_in_processes_of_their_own(tiny, tmp_path, fake_peers, monkeypatch):

@@ -14,6 +14,7 @@ def job(tiny, tmp_path, fake_peers):
         "data": str(tiny.parsed(tmp_path)),
         "C": 1.0,
         "loss": "hinge",
+        "intercept": False,
         "targets": [1e-3],
         "dual": 1.0,
         "deadline": 0.5,

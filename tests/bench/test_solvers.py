@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,48 +8,81 @@ from problems import LOSSES
 
 from hingeline import solve
 from hingeline.bench.peer_solvers import CAPPED, PEERS
-from hingeline.bench.solvers import ENGINES, Hingeline, Task, Unsupported, make_solver, missing_package
+from hingeline.bench.solvers import ENGINES, Hingeline, Unsupported, make_solver, missing_package
+from hingeline.bench.task import OneVersusRest, Task
 
 
-def make_task(loss="hinge", C=0.5, **kwargs):
+def make_task(loss="hinge", C=0.5, intercept=False, **kwargs):
     X, y = make_data(**kwargs)
-    return Task(X, np.where(y == 2, 1.0, -1.0), C, loss)
+    return Task(X, np.where(y == 2, 1.0, -1.0), C, loss, intercept)
 
 
+def optimum_of(task):
+    """Return the certificate of the optimum; an intercept is a column of ones."""
+    return solve(task.full_X(), task.y, LOSSES[task.loss](C=task.C), gap_tol=1e-9).certificate
+
+
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_objective_is_hingelines(loss):
-    task = make_task(loss)
-    s = solve(task.X, task.y, LOSSES[loss](C=task.C), gap_tol=1e-6)
+def test_the_objective_is_hingelines(loss, intercept):
+    task = make_task(loss, intercept=intercept)
+    s = solve(task.full_X(), task.y, LOSSES[loss](C=task.C), gap_tol=1e-6)
+    assert s.w.size == 15 + intercept
     assert task.objective(s.w) == pytest.approx(s.certificate.primal, rel=1e-12)
 
 
+def test_one_problem_a_class_or_one_for_two_classes():
+    X, y = make_data(classes=3)
+    tasks = OneVersusRest(X, y - 1, 0.5, "hinge", intercept=True)
+    assert [int((task.y > 0.0).sum()) for task in tasks] == [60, 20, 40]
+    assert all(task.X is X and task.intercept and set(task.y) == {-1.0, 1.0} for task in tasks[:3])
+    assert tasks[2].objective(np.zeros(16)) == tasks.untrained
+    (task,) = OneVersusRest(X, np.minimum(y - 1, 1), 0.5, "hinge")
+    np.testing.assert_array_equal(task.y > 0.0, y > 1)
+
+
 # Peers that are not installed are skipped here; what they minimise is checked wherever they are.
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
     ("name", "loss"), [(name, loss) for name, peer in PEERS.items() for loss in LOSSES if loss in peer.losses]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_peers_minimise_the_same_objective(name, loss):
+def test_peers_minimise_the_same_objective(name, loss, intercept):
     if missing_package(name):
         pytest.skip(f"{name} is not installed")
-    task = make_task(loss)
-    optimum = solve(task.X, task.y, LOSSES[loss](C=task.C), gap_tol=1e-9).certificate
+    task = make_task(loss, intercept=intercept)
     peer = make_solver(name)
     peer.warm_up(task)
+    for labels in (-task.y, task.y, np.where(np.arange(task.y.size) % 3, 1.0, -1.0)):  # one class after another
+        one = replace(task, y=labels)
+        peer.prepare(one)
+        peer.run(1e-6, 60.0, seed=0)
+        value, bound = one.objective(peer.weights()), optimum_of(one).dual
+        assert bound * (1.0 - 1e-9) <= value <= bound * (1.0 + 1e-3)
+
+
+def test_rows_are_converted_once_for_all_classes():
+    task, peer = make_task(intercept=True), make_solver("rehline")
     peer.prepare(task)
-    peer.run(1e-6, 60.0, seed=0)
-    value = task.objective(peer.weights())
-    assert optimum.dual * (1.0 - 1e-9) <= value <= optimum.dual * (1.0 + 1e-3)
+    converted = peer.X
+    assert converted.shape == (120, 16)
+    assert (converted[:, 15].toarray() == 1.0).all()
+    peer.prepare(replace(task, y=-task.y))
+    assert peer.X is converted
+    assert peer.task.y[0] == -task.y[0]
+    peer.prepare(task.tiny())
+    assert peer.X.shape[0] == 20
 
 
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_engines_certify_the_target(engine):
-    task = make_task()
+def test_engines_certify_the_target(engine, intercept):
+    task = make_task(intercept=intercept)
     solver = Hingeline(engine)
     solver.warm_up(task)
     solver.prepare(task)
     solver.run(1e-4, 60.0, seed=0)
-    optimum = solve(task.X, task.y, LOSSES["hinge"](C=task.C), gap_tol=1e-9).certificate
-    assert task.objective(solver.weights()) <= optimum.dual * (1.0 + 1.1e-4)
+    assert task.objective(solver.weights()) <= optimum_of(task).dual * (1.0 + 1.1e-4)
     assert not solver.timed_out
     assert solver.ladder([1e-5, 1e-3]) == (1e-3, 1e-5)
 

@@ -43,6 +43,16 @@ def test_half_a_record_is_dropped(tmp_path):
 
 
 def test_a_file_of_something_else_is_named(tmp_path):
+    (tmp_path / "x.jsonl").write_text("[1]\n")
+    with pytest.raises(ValueError, match=r"x\.jsonl, line 1: not a record"):
+        Store(tmp_path / "x.jsonl", KEY)
     (tmp_path / "x.jsonl").write_text("hello\n")
     with pytest.raises(ValueError, match=r"x\.jsonl, line 1: not a record"):
         Store(tmp_path / "x.jsonl", KEY)
+
+
+def test_fields_that_an_older_file_lacks(tmp_path):
+    Store(tmp_path / "x.jsonl", KEY).add(record())
+    store = Store(tmp_path / "x.jsonl", (*KEY, "seed"), older={"seed": 0})
+    assert store.find(10.0, **wanted(), seed=0)["seconds"] == 1.5
+    assert store.find(10.0, **wanted(), seed=1) is None

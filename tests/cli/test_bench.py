@@ -38,9 +38,9 @@ def test_paper_prints_tables_and_writes_csv_and_figure(capsys, tmp_path, monkeyp
         assert len(list(csv.DictReader(file))) == 2 * 2 * 3
     assert (tmp_path / "out" / "paper.png").read_bytes().startswith(b"\x89PNG")
 
-    monkeypatch.setattr("hingeline.bench.paper.PaperBench._train", lambda *args: pytest.fail("ran again"))
+    monkeypatch.setattr("hingeline.bench.training.Trainer.train", lambda *args: pytest.fail("ran again"))
     assert main(arguments) == 0
-    assert "12 cells are from an earlier run" in capsys.readouterr().out
+    assert "12 results are from an earlier run" in capsys.readouterr().out
 
 
 def test_paper_marks_what_the_deadline_ended(capsys):
@@ -73,6 +73,53 @@ def test_peers_prints_a_table_and_writes_csv_and_plots(capsys, tmp_path, monkeyp
     assert (tmp_path / "out" / "peers-hinge-0.01.png").exists()
 
 
+def test_peers_with_an_intercept_on_three_classes(capsys, tmp_path, monkeypatch):
+    install_fake_peers(tmp_path / "peers", monkeypatch)
+    write_data(tmp_path / "data" / "mnist20k.scale.xz", classes=3)
+    arguments = ["--loss", "squared_hinge", "--intercept", "--c", "10", "--subopt", "1e-2", "--repeat", "3"]
+    names = ["auto", "hybrid", "fake_peer:Good"]
+    arguments += ["--datasets", "mnist20k", "--peers", *names, "--deadline", "20", "--out", "out"]
+    assert main(["bench", "peers", *arguments]) == 0
+    output = capsys.readouterr().out
+    assert "squared hinge loss, intercept; seconds to relative suboptimality" in output
+    assert "median of 3 runs" in output
+    assert "auto / best engine in hindsight: " in output
+    with (tmp_path / "out" / "peers-squared_hinge-intercept.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["solver"], row["status"], row["intercept"]) for row in rows] == [
+        (name, "ok", "True") for name in names
+    ]
+    assert (tmp_path / "out" / "peers-squared_hinge-intercept-0.01.png").exists()
+    assert not (tmp_path / "out" / "peers-squared_hinge.csv").exists()
+
+
+def test_steps_prints_a_table_and_goes_on_from_what_is_there(capsys, tmp_path, monkeypatch):
+    arguments = ["bench", "steps", "--datasets", "a9a", "--c", "0.1", "1", "--seeds", "2", "--gap", "1e-2"]
+    assert main([*arguments, "--out", "out"]) == 0
+    first = capsys.readouterr().out
+    rows = rows_of(first, "a9a")
+    assert [row[1] for row in rows] == ["0.1", "1"]
+    for row in rows:
+        steps = [float(text) for text in row[2:5]]
+        assert float(row[5]) == pytest.approx(steps[2] / min(steps[:2]), abs=1e-2)
+    assert "to a relative duality gap of 0.01, median of 2 seeds" in first
+    assert "x in the worst of 2 cells (a9a, C " in first
+    assert "C >= 1: " in first
+    with (tmp_path / "out" / "steps.csv").open(newline="") as file:
+        assert [row["solver"] for row in csv.DictReader(file)] == ["baseline", "avsf", "hybrid"] * 2
+    monkeypatch.setattr("hingeline.bench.training.Trainer.train", lambda *args: pytest.fail("ran again"))
+    assert main([*arguments, "--out", "out"]) == 0
+    assert capsys.readouterr().out.replace("12 results are from an earlier run", "").startswith(first)
+
+
+def test_steps_tells_what_was_late(capsys):
+    assert main(["bench", "steps", "--datasets", "a9a", "--c", "1000", "--gap", "1e-6", "--deadline", "1e-9"]) == 0
+    output = capsys.readouterr().out
+    assert rows_of(output, "a9a") == [["a9a", "1000", *[">1e-09", "s"] * 3]]
+    assert "> half of the seeds or more were not there" in output
+    assert "worst" not in output
+
+
 def test_missing_peers_are_skipped_with_a_word(capsys, monkeypatch):
     monkeypatch.setattr(
         "hingeline.bench.solvers.find_spec", lambda name: None if name in ("liblinear", "snapml") else object()
@@ -86,7 +133,7 @@ def test_missing_peers_are_skipped_with_a_word(capsys, monkeypatch):
 
 def test_losses_that_a_peer_lacks_have_no_column(monkeypatch):
     monkeypatch.setattr("hingeline.bench.solvers.find_spec", lambda name: object())
-    assert "liblinear-primal" in bench._installed(None, "squared_hinge")
+    assert {"liblinear-primal", "sklearn-auto"} <= set(bench._installed(None, "squared_hinge"))
     assert "liblinear-primal" not in bench._installed(None, "hinge")
 
 
@@ -103,7 +150,7 @@ def test_data_that_cannot_be_used(capsys, tmp_path):
     (tmp_path / "data" / "digits").write_text("1 1:1\n2 1:2\n3 1:3\n")
     assert main(["bench", "paper", "--datasets", "digits"]) == 1
     error = capsys.readouterr().err
-    assert "skipped: digits has 3 labels" in error
+    assert "skipped: digits has 3 labels: this experiment takes two." in error
     assert "holds none of digits to run on" in error
     assert main(["bench", "peers", "--data-dir", "nowhere"]) == 1
     assert "there is no such folder" in capsys.readouterr().err

@@ -15,6 +15,7 @@ import numpy as np
 
 PAPER = ("covtype", "kdda", "kddb", "news20", "rcv1", "url")
 STAND_INS = ("nycflights", "debian_paths", "debian_text")
+MOST_CLASSES = 1000  # more are the targets of a regression
 OPENERS: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
 # File names, without what compression adds, where they do not follow from the name of the data set.
 PATTERNS = {
@@ -27,7 +28,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Dataset:
-    """A binary data set: its name and its svmlight file (plain, gz, bz2 or xz)."""
+    """A data set of two or more classes: its name and its svmlight file (plain, gz, bz2 or xz)."""
 
     name: str
     path: Path
@@ -42,14 +43,13 @@ class Dataset:
         kept = cache / f"{self.name}.npz"
         if kept.exists():
             with np.load(kept) as arrays:
-                if "source" in arrays and str(arrays["source"]) == self.source:
+                if "codes" in arrays and str(arrays["source"]) == self.source:
                     return kept
-        X, y = self._parse()
+        X, codes = self._parse()
         cache.mkdir(parents=True, exist_ok=True)
         unfinished = cache / f"{self.name}.part.npz"  # an interrupted write must not look like a data set
-        np.savez(
-            unfinished, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=y, source=np.str_(self.source)
-        )
+        matrix = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+        np.savez(unfinished, **matrix, codes=codes, source=np.str_(self.source))
         unfinished.replace(kept)
         return kept
 
@@ -60,24 +60,30 @@ class Dataset:
             X, labels = load_svmlight_file(file)
         if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
             X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return X, binary_labels(labels, self.name)
+        return X, class_codes(labels, self.name)
 
 
-def binary_labels(labels: np.ndarray, name: str) -> np.ndarray:
-    """Return -1 and +1, the larger label being +1."""
-    classes = np.unique(labels)
-    if classes.size != 2:
-        raise ValueError(f"{name} has {classes.size} labels: the benchmarks take two (no one-versus-rest yet).")
-    return np.where(labels == classes[1], 1.0, -1.0)
+def class_codes(labels: np.ndarray, name: str) -> np.ndarray:
+    """Return 0, 1, ... in the order of the labels."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    if not 2 <= classes.size <= MOST_CLASSES:
+        raise ValueError(f"{name} has {classes.size} labels: the benchmarks take two to {MOST_CLASSES}.")
+    return codes.astype(np.int32)
 
 
 def read_arrays(path: Path) -> tuple[Any, np.ndarray]:
-    """Return X (CSR) and y in {-1, +1} from a file that ``Dataset.parsed`` made."""
+    """Return X (CSR) and class codes 0, 1, ... from a file that ``Dataset.parsed`` made."""
     from scipy import sparse
 
     with np.load(path) as arrays:
         X = sparse.csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
-        return X, arrays["y"]
+        return X, arrays["codes"]
+
+
+def n_classes(path: Path) -> int:
+    """Return the number of classes in a file that ``Dataset.parsed`` made."""
+    with np.load(path) as arrays:
+        return int(arrays["codes"].max()) + 1
 
 
 def find(data_dir: Path, names: Iterable[str]) -> tuple[list[Dataset], list[str]]:

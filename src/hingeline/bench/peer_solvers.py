@@ -1,7 +1,8 @@
 """Other solvers of the same problem, behind the contract of ``solvers``.
 
-Each minimises |w|^2/2 + C sum loss without an intercept; how its own parameters say that was found by comparing optima:
-LIBLINEAR, scikit-learn and ReHLine have C itself, Snap ML's ``regularizer`` is 1/C.
+Each minimises |w|^2/2 + C sum loss; how its own parameters say that was found by comparing optima: LIBLINEAR,
+scikit-learn and ReHLine have C itself, Snap ML's ``regularizer`` is 1/C. The intercept is that of LIBLINEAR and
+scikit-learn; the others get X with a column of ones.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .capture import printed
-from .solvers import Solver, Task
+from .solvers import Solver
+from .task import Task
 
 UNLIMITED = 10**9  # sweeps: limits of iterations are lifted where a solver lets them be
 CAPPED = "reaching max number of iterations"  # what LIBLINEAR prints at its limit of 300 sweeps
@@ -26,12 +28,17 @@ class Liblinear(Solver):
     package = "liblinear"
     codes: ClassVar[dict[str, int]] = {"hinge": 3, "squared_hinge": 1}
 
-    def prepare(self, task: Task) -> None:
+    def convert(self, task: Task) -> None:
         """Convert the rows to LIBLINEAR's structure."""
         from liblinear.liblinearutil import problem
 
+        self.bias = 1 if task.intercept else -1
+        self.problem = problem(task.y, task.X, self.bias)
+
+    def prepare(self, task: Task) -> None:
+        """Put the labels in their place."""
         super().prepare(task)
-        self.problem = problem(task.y, task.X)
+        np.ctypeslib.as_array(self.problem.y, (task.y.size,))[:] = task.y
 
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
         """Train; what it prints is kept, since that is where it tells of its limit."""
@@ -39,12 +46,13 @@ class Liblinear(Solver):
 
         printed()
         code = self.codes[self.task.loss]
-        self.model = train(self.problem, parameter(f"-s {code} -c {self.task.C!r} -e {tolerance!r} -B -1"))
+        options = f"-s {code} -c {self.task.C!r} -e {tolerance!r} -B {self.bias}"
+        self.model = train(self.problem, parameter(options))
 
     def weights(self) -> np.ndarray:
         """Return w, for the label +1."""
         self.capped = self.task.loss == "hinge" and CAPPED in printed()
-        w = np.ctypeslib.as_array(self.model.w, shape=(self.task.X.shape[1],)).copy()
+        w = np.ctypeslib.as_array(self.model.w, shape=(self.task.X.shape[1] + self.task.intercept,)).copy()
         return w if self.model.label[0] == 1 else -w
 
 
@@ -59,7 +67,8 @@ class ScikitLearn(Solver):
     """scikit-learn's LinearSVC: LIBLINEAR's dual coordinate descent, with its limit of sweeps lifted."""
 
     package = "sklearn"
-    dual = True
+    own_intercept = True
+    dual: bool | str = True
 
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
         """Fit the estimator."""
@@ -69,15 +78,16 @@ class ScikitLearn(Solver):
             loss=self.task.loss,
             C=self.task.C,
             dual=self.dual,
-            fit_intercept=False,
+            fit_intercept=self.task.intercept,
             tol=tolerance,
             max_iter=UNLIMITED,
             random_state=seed,
-        ).fit(self.task.X, self.task.y)
+        ).fit(self.X, self.task.y)
 
     def weights(self) -> np.ndarray:
         """Return w of the last run."""
-        return np.asarray(self.model.coef_).ravel()
+        w = np.asarray(self.model.coef_).ravel()
+        return np.append(w, self.model.intercept_) if self.task.intercept else w
 
 
 class ScikitLearnPrimal(ScikitLearn):
@@ -87,15 +97,22 @@ class ScikitLearnPrimal(ScikitLearn):
     dual = False
 
 
+class ScikitLearnAuto(ScikitLearn):
+    """scikit-learn's LinearSVC as it comes, with dual="auto": one of the two others, by the shape of the data."""
+
+    losses = ("squared_hinge",)  # for the hinge there is nothing to choose
+    dual = "auto"
+
+
 class SnapML(Solver):
     """Snap ML's SupportVectorMachine on one thread. It works in float32."""
 
     package = "snapml"
 
-    def prepare(self, task: Task) -> None:
+    def convert(self, task: Task) -> None:
         """Convert the values, so that it need not do so while it is timed."""
-        super().prepare(task)
-        self.X = task.X.astype(np.float32)
+        super().convert(task)
+        self.X = self.X.astype(np.float32)
 
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
         """Fit the estimator."""
@@ -128,7 +145,7 @@ class ReHLine(Solver):
 
         loss: Any = {"name": self.names[self.task.loss]}
         self.model = plqERM_Ridge(loss=loss, C=self.task.C, tol=tolerance, max_iter=UNLIMITED, coordinate_seed=seed)
-        self.model.fit(self.task.X, self.task.y)
+        self.model.fit(self.X, self.task.y)
 
     def weights(self) -> np.ndarray:
         """Return w of the last run."""
@@ -140,6 +157,7 @@ PEERS: dict[str, type[Solver]] = {
     "liblinear-primal": LiblinearPrimal,
     "sklearn": ScikitLearn,
     "sklearn-primal": ScikitLearnPrimal,
+    "sklearn-auto": ScikitLearnAuto,
     "snapml": SnapML,
     "rehline": ReHLine,
 }

@@ -3,7 +3,8 @@
 Quality is relative suboptimality (P(w) - D) / D, where P is the primal value of the weights that a solver returns,
 computed here, and D is a certified lower bound of the optimum, computed once by hingeline. hingeline's engines are
 asked for the target as a certified gap. Others know no such stop: they are run over a ladder of their own tolerance,
-and the first run that is good enough counts, as if its user had known the tolerance to ask for.
+and the first run that is good enough counts, as if its user had known the tolerance to ask for. Where there are more
+than two classes, P, D and seconds are sums over one binary problem a class.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Settings:
     targets: tuple[float, ...] = (1e-3, 1e-5)
     deadline: float = 120.0
     repeat: int = 1
+    intercept: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Cell:
     optimum_gap: float
     version: str = ""
     note: str = ""
+    intercept: bool = False
 
 
 class PeerBench:
@@ -82,12 +85,15 @@ class PeerBench:
 
     def __init__(self, settings: Settings, out: Path) -> None:
         self.settings, self.out = settings, out
-        self.runs = Store(out / "peers.jsonl", ("source", "C", "loss", "solver", "targets", "repeat"))
-        self.optima = Store(out / "optima.jsonl", ("source", "C", "loss"))
+        problem, older = ("source", "C", "loss", "intercept"), {"intercept": False}
+        self.runs = Store(out / "peers.jsonl", (*problem, "solver", "targets", "repeat"), older)
+        self.optima = Store(out / "optima.jsonl", problem, older)
 
     def cells(self, dataset: Dataset, C: float, solvers: Sequence[str]) -> Iterator[list[Cell]]:
         """Yield for each solver in turn its cells, one a target."""
-        job = {"data": str(dataset.parsed(self.out / "data")), "C": C, "loss": self.settings.loss}
+        s = self.settings
+        data = str(dataset.parsed(self.out / "data"))
+        job = {"source": dataset.source, "data": data, "C": C, "loss": s.loss, "intercept": s.intercept}
         optimum = self._optimum(dataset, job)
         for solver in solvers:
             record = self._record(dataset, job, solver, optimum)
@@ -96,7 +102,7 @@ class PeerBench:
     def _optimum(self, dataset: Dataset, job: Record) -> Optimum:
         """Return the best bounds that hingeline certifies within the time."""
         deadline = OPTIMUM_TIME * self.settings.deadline
-        key = {"source": dataset.source, "C": job["C"], "loss": job["loss"]}
+        key = {name: job[name] for name in self.optima.key}
         record = self.optima.find(deadline, **key)
         if record is None:
             events = run_job(job | {"kind": "optimum", "deadline": deadline})
@@ -111,18 +117,11 @@ class PeerBench:
 
     def _record(self, dataset: Dataset, job: Record, solver: str, optimum: Optimum) -> Record:
         s = self.settings
-        key = {
-            "source": dataset.source,
-            "C": job["C"],
-            "loss": s.loss,
-            "solver": solver,
-            "targets": list(s.targets),
-            "repeat": s.repeat,
-        }
+        job = job | {"solver": solver, "targets": list(s.targets), "repeat": s.repeat}
+        key = {name: job[name] for name in self.runs.key}
         record = self.runs.find(s.deadline, **key)
         if record is None:
-            job = job | key | {"kind": "ladder", "deadline": s.deadline, "dual": optimum.dual}
-            events = run_job(job)
+            events = run_job(job | {"kind": "ladder", "deadline": s.deadline, "dual": optimum.dual})
             late = any(event["event"] == "killed" or event.get("timed_out") for event in events)
             record = key | {"dataset": dataset.name, "deadline": s.deadline, "finished": not late, "events": events}
             self.runs.add(record)
@@ -158,6 +157,7 @@ def judge(record: Record, optimum: Optimum, target: float) -> Cell:
         optimum_gap=optimum.gap,
         version=next((event.get("version", "") for event in events if event["event"] == "ready"), ""),
         note=last.get("message", "") if status in ("unsupported", "failed") else "",
+        intercept=record.get("intercept", False),
     )
 
 

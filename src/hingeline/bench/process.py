@@ -20,7 +20,8 @@ THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR", "NUMBA
 def run_job(job: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the events of a job; the last one is ``killed`` where a run did not end in time, ``failed`` for a crash.
 
-    The clock starts again with each event: the deadline is that of one run.
+    The clock starts again with each event. A worker that needs more or less than the deadline until its next event
+    says so beforehand (event ``limit``).
     """
     environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in THREADS}
     lines: Queue[str | None] = Queue()
@@ -43,8 +44,12 @@ def run_job(job: dict[str, Any]) -> list[dict[str, Any]]:
         try:
             process.stdin.write(json.dumps(job))
             process.stdin.close()
-            while (line := _next(lines, job["deadline"] + GRACE if events else SETUP)) is not None:
-                events.append(json.loads(line))
+            seconds = SETUP
+            while (line := _next(lines, seconds)) is not None:
+                event = json.loads(line)
+                seconds = (event["seconds"] if event["event"] == "limit" else job["deadline"]) + GRACE
+                if event["event"] != "limit":
+                    events.append(event)
             if process.wait(timeout=SETUP) != 0:
                 events.append(_crash(process, complaints))
         except (Empty, subprocess.TimeoutExpired):

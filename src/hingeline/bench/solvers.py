@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
+
+from .task import Task
 
 LOSSES = ("hinge", "squared_hinge")
 ENGINES = ("baseline", "avsf", "hybrid", "newton", "auto")
@@ -17,39 +18,12 @@ ENGINES = ("baseline", "avsf", "hybrid", "newton", "auto")
 LADDER = tuple(10.0 ** (-k / 2) for k in range(19))
 
 
-@dataclass(frozen=True)
-class Task:
-    """What is minimised: |w|^2/2 + C sum_i loss(1 - y_i <x_i, w>), without an intercept."""
-
-    X: Any
-    y: np.ndarray
-    C: float
-    loss: str
-
-    def objective(self, w: np.ndarray) -> float:
-        """Return the primal value at ``w``, in float64 whatever the solver worked in."""
-        w = np.asarray(w, dtype=np.float64).ravel()
-        slack = np.maximum(0.0, 1.0 - self.y * (self.X @ w))
-        return 0.5 * float(w @ w) + self.C * float(slack @ slack if self.loss == "squared_hinge" else slack.sum())
-
-    def tiny(self, n_rows: int = 20) -> Task:
-        """Return a task of a few rows in the same layout, for warming up: rows of both labels, columns in use only."""
-        rows = np.concatenate([np.flatnonzero(self.y == label)[: n_rows // 2] for label in (-1.0, 1.0)])
-        part = self.X[rows]
-        part = part[:, np.unique(part.indices)]
-        part.indices = part.indices.astype(self.X.indices.dtype)
-        part.indptr = part.indptr.astype(self.X.indptr.dtype)
-        if part.nnz and (part.data == 1.0).all() and not (self.X.data == 1.0).all():
-            part.data[0] = 0.5  # values that are all one have kernels of their own
-        return Task(part, self.y[rows], self.C, self.loss)
-
-
 class Unsupported(Exception):
     """Raised by ``prepare`` or ``run`` where a solver cannot take the task; the message says why."""
 
 
 class Solver(ABC):
-    """A solver in a benchmark. ``prepare`` may convert the data, ``run`` alone is timed.
+    """A solver in a benchmark. ``convert`` may convert the data, ``run`` alone is timed.
 
     Attributes
     ----------
@@ -60,6 +34,8 @@ class Solver(ABC):
     certifies : bool
         Whether its tolerance is the target itself (a relative duality gap). Otherwise a ladder of tolerances is
         tried, from loose to tight.
+    own_intercept : bool
+        Whether it adds the constant feature by itself. Otherwise ``X`` comes with a column of ones.
     capped : bool
         Whether the last ``run`` was ended by a limit of iterations that cannot be lifted.
     timed_out : bool
@@ -69,8 +45,10 @@ class Solver(ABC):
     package: ClassVar[str]
     losses: ClassVar[tuple[str, ...]] = LOSSES
     certifies: ClassVar[bool] = False
+    own_intercept: ClassVar[bool] = False
     capped = False
     timed_out = False
+    _converted: Any = None
 
     def warm_up(self, task: Task) -> None:
         """Do what only the first run of a process pays for: imports, compiling, memory."""
@@ -78,8 +56,15 @@ class Solver(ABC):
         self.run(self.ladder([0.1])[0], 1.0, seed=0)
 
     def prepare(self, task: Task) -> None:
-        """Take the task over."""
+        """Take the task over. Several tasks in turn may share one X, which is converted once."""
         self.task = task
+        if self._converted is not task.X:
+            self.convert(task)
+            self._converted = task.X
+
+    def convert(self, task: Task) -> None:
+        """Bring the rows into the form that the solver takes: here, ``X`` with the constant feature."""
+        self.X = task.X if self.own_intercept else task.full_X()
 
     @abstractmethod
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
@@ -87,7 +72,7 @@ class Solver(ABC):
 
     @abstractmethod
     def weights(self) -> np.ndarray:
-        """Return w of the last run."""
+        """Return w of the last run, with the intercept at its end where the task has one."""
 
     def ladder(self, targets: Sequence[float]) -> tuple[float, ...]:
         """Return the tolerances to try."""
@@ -99,6 +84,7 @@ class Hingeline(Solver):
 
     package = "hingeline"
     certifies = True
+    own_intercept = True
 
     def __init__(self, engine: str) -> None:
         self.engine = engine
@@ -113,7 +99,8 @@ class Hingeline(Solver):
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
         """Solve to a gap of ``tolerance``."""
         solution = solve_task(self.task, self.engine, gap_tol=tolerance, max_time=max_time, random_state=seed)
-        self.w, self.timed_out = solution.w, solution.stop_reason == "max_time"
+        self.w = np.append(solution.w, solution.intercept) if self.task.intercept else solution.w
+        self.timed_out = solution.stop_reason == "max_time"
         gap = solution.certificate.gap
         if gap > tolerance and not self.timed_out:  # a target that rounding does not allow was not met
             raise RuntimeError(f"ended by {solution.stop_reason} at a gap of {gap:.1e}, asked for {tolerance:.1e}")
@@ -129,7 +116,7 @@ def solve_task(task: Task, engine: str, **stop: Any) -> Any:
 
     loss = SquaredHinge(C=task.C) if task.loss == "squared_hinge" else Hinge(C=task.C)
     try:
-        return solve(task.X, task.y, loss, solver=engine, **stop)
+        return solve(task.X, task.y, loss, solver=engine, bias=float(task.intercept), **stop)
     except ValueError as error:
         raise Unsupported(str(error)) from error
 

@@ -13,7 +13,7 @@ class Store:
     """Records in a file, one a line, found again by the fields in ``key``.
 
     A record has ``deadline`` and ``finished`` (whether it ended within it). What did not is run again only where more
-    time is given.
+    time is given. ``older`` gives the fields of the key that files of earlier versions lack.
 
     Attributes
     ----------
@@ -21,8 +21,9 @@ class Store:
         Records that were found instead of being made again.
     """
 
-    def __init__(self, path: Path, key: tuple[str, ...]) -> None:
+    def __init__(self, path: Path, key: tuple[str, ...], older: Record | None = None) -> None:
         self.path, self.key, self.n_kept = path, key, 0
+        self._older = older or {}
         self._records: dict[tuple[Any, ...], Record] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -31,9 +32,9 @@ class Store:
             path.write_text(text, encoding="utf-8")
         for number, line in enumerate(text.splitlines(), 1):
             try:
-                record = json.loads(line)
+                record = self._older | json.loads(line)
                 self._records[self._key_of(record)] = record
-            except (ValueError, KeyError) as error:
+            except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{path}, line {number}: not a record of this benchmark ({error!r}).") from error
 
     def find(self, deadline: float, **wanted: Any) -> Record | None:

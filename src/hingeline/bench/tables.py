@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
-from math import exp, inf, isnan, log, nan
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import paper, peers
+from .ratios import Ratio, speed_up
 from .solvers import ENGINES
 
 if TYPE_CHECKING:
@@ -47,33 +48,9 @@ def peer_row(dataset: str, C: float, target: float, cells: Mapping[str, peers.Ce
     """Return a line: one target at one C; solvers that have not run yet are left empty."""
     loose = any(cell.optimum_gap > target / 10.0 for cell in cells.values())
     texts = [peer_text(cells[solver]) if solver in cells else "" for solver in solvers]
-    ratio = speed_up(cells) if len(cells) == len(solvers) else (nan, False)
-    speed = "" if isnan(ratio[0]) else f"{'>' if ratio[1] else ''}{ratio[0]:.3g}"
+    ratio = speed_up(cells) if len(cells) == len(solvers) else Ratio(nan, False)
+    speed = "" if isnan(ratio.value) else f"{'>' if ratio.bound else ''}{ratio.value:.3g}"
     return [dataset, f"{C:g}", f"{target:g}{'!' if loose else ''}", *texts, speed]
-
-
-def speed_up(cells: Mapping[str, peers.Cell]) -> tuple[float, bool]:
-    """Return the best peer's seconds over auto's, and whether that is a lower bound (no peer finished)."""
-    auto = cells.get("auto")
-    others = [cell for solver, cell in cells.items() if solver not in ENGINES]
-    if auto is None or auto.status != "ok":
-        return nan, False
-    best = min((cell.seconds for cell in others if cell.status == "ok"), default=inf)
-    if best < inf:
-        return best / auto.seconds, False
-    late = [cell.deadline for cell in others if cell.status == "deadline"]
-    return (min(late) / auto.seconds, True) if late else (nan, False)
-
-
-def summary(groups: Iterable[Mapping[str, peers.Cell]]) -> str:
-    """Return one line about auto against the best peer over all groups (one a data set, C and target)."""
-    found = [(ratio, bound) for ratio, bound in map(speed_up, groups) if not isnan(ratio)]
-    if not found:
-        return ""
-    ratios, bounds = zip(*found, strict=True)
-    mean = exp(sum(map(log, ratios)) / len(ratios))
-    cells = f"{len(ratios)} cells" + (f" ({sum(bounds)} of them lower bounds)" if any(bounds) else "")
-    return f"best peer / auto: {mean:.3g}x in the geometric mean of {cells}, {min(ratios):.3g}x in the worst"
 
 
 def legend(cells: Iterable[peers.Cell]) -> list[str]:

@@ -9,18 +9,30 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from .capture import redirect
 from .datasets import read_arrays
-from .solvers import Solver, Task, Unsupported, make_solver, solve_task
+from .process import SETUP
+from .solvers import Solver, Unsupported, make_solver, solve_task
+from .task import OneVersusRest
 
 OPTIMUM_GAP = 1e-7  # of the certified optimum that all are measured against
+SHORT = 0.05  # seconds; a clock and a machine are too restless for a single run of less
+ENOUGH = 0.2  # seconds of short runs in all, whose median is good
+MOST_RUNS = 50
 Event = dict[str, Any]
+
+
+class Bounds(NamedTuple):
+    """Certified bounds of an optimum."""
+
+    primal: float
+    dual: float
 
 
 def main() -> None:
@@ -35,9 +47,8 @@ def main() -> None:
 def events(job: dict[str, Any]) -> Iterator[Event]:
     """Yield what happens in a job, the reason of a failure included."""
     try:
-        X, y = read_arrays(Path(job["data"]))
-        task = Task(X, y, job["C"], job["loss"])
-        yield from (optimum if job["kind"] == "optimum" else ladder)(task, job)
+        tasks = OneVersusRest(*read_arrays(Path(job["data"])), job["C"], job["loss"], job["intercept"])
+        yield from (optimum if job["kind"] == "optimum" else ladder)(tasks, job)
     except Unsupported as error:
         yield {"event": "unsupported", "message": str(error)}
     except MemoryError:
@@ -46,63 +57,98 @@ def events(job: dict[str, Any]) -> Iterator[Event]:
         yield {"event": "failed", "message": f"{type(error).__name__}: {error}"}
 
 
-def optimum(task: Task, job: dict[str, Any]) -> Iterator[Event]:
-    """Yield better and better bounds of the optimum until they meet, each engine going on where the last one ended."""
+def optimum(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
+    """Yield better and better bounds of the optimum until they meet; of several classes, the sums.
+
+    Each engine goes on where the last one ended. Classes whose turn has not come have bounds too: those of w = 0.
+    """
     yield {"event": "ready"}
-    alpha, left = None, job["deadline"]
-    for engine in ("auto", "newton", "hybrid"):
-        began = perf_counter()
-        try:
-            s = solve_task(task, engine, gap_tol=OPTIMUM_GAP, max_time=left, alpha0=alpha, random_state=0)
-        except Unsupported:
-            continue
-        alpha, left = s.alpha, left - (perf_counter() - began)
-        bounds = {"primal": s.certificate.primal, "dual": s.certificate.dual}
-        yield {"event": "optimum", **bounds, "timed_out": left <= 0.0}
-        if s.certificate.gap <= OPTIMUM_GAP or left <= 0.0:
-            return
+    done, left, timed_out = Bounds(0.0, 0.0), float(job["deadline"]), False
+    for k, task in enumerate(tasks):
+        best, alpha, share = Bounds(tasks.untrained, 0.0), None, left / (len(tasks) - k)
+        rest = Bounds((len(tasks) - k - 1) * tasks.untrained, 0.0)
+        for engine in ("auto", "newton", "hybrid"):
+            began = perf_counter()
+            try:
+                s = solve_task(task, engine, gap_tol=OPTIMUM_GAP, max_time=share, alpha0=alpha, random_state=0)
+            except Unsupported:
+                continue
+            seconds = perf_counter() - began
+            alpha, share, left = s.alpha, share - seconds, left - seconds
+            best = Bounds(min(best.primal, s.certificate.primal), max(best.dual, s.certificate.dual))
+            ended = s.certificate.gap <= OPTIMUM_GAP
+            timed_out |= share <= 0.0 and not ended
+            primal, dual = (sum(values) for values in zip(done, best, rest, strict=True))
+            yield {"event": "optimum", "primal": primal, "dual": dual, "timed_out": timed_out}
+            if ended or share <= 0.0:
+                break
+        done = Bounds(done.primal + best.primal, done.dual + best.dual)
 
 
-def ladder(task: Task, job: dict[str, Any]) -> Iterator[Event]:
+def ladder(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
     """Yield a run for each tolerance, from loose to tight, until the tightest target is met.
 
     A run that meets a target that no looser one has met is repeated, with other seeds.
     """
     solver = make_solver(job["solver"])
-    if task.loss not in solver.losses:
-        raise Unsupported(f"has no {task.loss.replace('_', ' ')} loss")
-    solver.warm_up(task)
-    solver.prepare(task)
+    if tasks.loss not in solver.losses:
+        raise Unsupported(f"has no {tasks.loss.replace('_', ' ')} loss")
+    solver.warm_up(tasks[0])
+    solver.prepare(tasks[0])
     yield {"event": "ready", "version": version_of(solver.package)}
     waiting = sorted(job["targets"], reverse=True)
     for rung, tolerance in enumerate(solver.ladder(job["targets"])):
-        run = _run(solver, task, tolerance, job["deadline"], seed=0)
+        run = yield from _run(solver, tasks, tolerance, job["deadline"], seed=0)
         if rung == 0 and not solver.certifies and _meets(solver, run, waiting[0], job["dual"]):
             # The first run on these rows finds cold memory; later rungs do not, nor do engines after their warm-up.
-            run = _run(solver, task, tolerance, job["deadline"], seed=0)
+            run = yield from _run(solver, tasks, tolerance, job["deadline"], seed=0)
         yield run
         met = [target for target in waiting if _meets(solver, run, target, job["dual"])]
         waiting = [target for target in waiting if target not in met]
         if met:
-            for seed in range(1, job["repeat"]):
-                yield _run(solver, task, tolerance, job["deadline"], seed)
+            yield from _repeat(solver, tasks, run, job)
         if not waiting or run["capped"] or run["timed_out"]:
             return
     yield {"event": "exhausted"}
 
 
-def _run(solver: Solver, task: Task, tolerance: float, max_time: float, seed: int) -> Event:
-    began = perf_counter()
-    solver.run(tolerance, max_time, seed)
-    seconds = perf_counter() - began
-    value = task.objective(solver.weights())
+def _repeat(solver: Solver, tasks: OneVersusRest, first: Event, job: dict[str, Any]) -> Iterator[Event]:
+    """Yield further runs of the first one's tolerance: as many as were asked for, more where they are short."""
+    short, total, seed = first["seconds"] < SHORT, first["seconds"], 1
+    while seed < job["repeat"] or (short and total < ENOUGH and seed < MOST_RUNS):
+        run = yield from _run(solver, tasks, first["tolerance"], job["deadline"], seed)
+        yield run
+        total, seed = total + run["seconds"], seed + 1
+
+
+def _run(
+    solver: Solver, tasks: OneVersusRest, tolerance: float, deadline: float, seed: int
+) -> Generator[Event, None, Event]:
+    """Return one run: the classes one after another, their seconds and objectives summed.
+
+    Yields how long the next thing may take. Classes that the deadline leaves untrained count with w = 0.
+    """
+    seconds, value, capped, timed_out = 0.0, len(tasks) * tasks.untrained, False, False
+    for task in tasks:
+        if len(tasks) > 1:
+            yield {"event": "limit", "seconds": SETUP}
+            solver.prepare(task)
+        yield {"event": "limit", "seconds": deadline - seconds}
+        began = perf_counter()
+        solver.run(tolerance, deadline - seconds, seed)
+        seconds += perf_counter() - began
+        value += task.objective(solver.weights()) - tasks.untrained
+        capped |= solver.capped
+        timed_out = solver.timed_out or seconds >= deadline
+        if timed_out:
+            break
     return {
         "event": "run",
         "tolerance": tolerance,
         "seconds": seconds,
         "objective": value,
-        "capped": solver.capped,
-        "timed_out": solver.timed_out or seconds > max_time,
+        "capped": capped,
+        "timed_out": timed_out,
     }
 
 

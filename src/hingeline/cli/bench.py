@@ -1,4 +1,4 @@
-"""``hingeline bench``: the paper's experiments, and time to equal quality against other solvers."""
+"""``hingeline bench``: the paper's experiments, other solvers on the same data, and steps to equal quality."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
 
 NUMBERS = {0.01: "Table 2", 0.001: "Table 3"}  # in the paper, by eps
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+PEER_DATA = ("covtype", "news20", "debian_text", "nycflights", "debian_paths", "a9a", "w8a", "mnist20k")
 OUT = "hingeline-bench"
+SEVERAL_RUNS = (
+    "median of {} runs (--repeat), of more where they take less than 50 ms: until 0.2 s in all, at most 50 runs"
+)
 MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[demo]")'
 MISSING_PEER = 'skipped: {0} is not installed (pip install "hingeline[bench]", or {0} alone)'
 MISSING_DATA = "skipped: {}, which --data-dir does not hold"
 
 
 def add_parser(commands: Any) -> None:
-    """Add the command and its two experiments to the subparsers ``commands``."""
+    """Add the command and its three experiments to the subparsers ``commands``."""
     parser = commands.add_parser("bench", help="the paper's experiments, and other solvers on the same data")
     kinds = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True)
     shared = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter}
@@ -37,12 +42,24 @@ def add_parser(commands: Any) -> None:
     paper.add_argument(
         "--eps", type=positive_float, nargs="+", default=[0.01, 0.001], metavar="EPS", help="the paper's criterion"
     )
+    paper.add_argument(
+        "--seeds",
+        type=positive_int,
+        default=1,
+        metavar="N",
+        help="trainings a cell, whose means count (the paper: 10 for news20 and rcv1)",
+    )
     paper.set_defaults(run=run_paper)
 
     text = "Seconds to a relative suboptimality, each solver in its own process, on one thread, warm."
     peers = kinds.add_parser("peers", help="time to equal quality", description=text, **shared)
     _add_common(peers, deadline=120.0)
     peers.add_argument("--loss", choices=("hinge", "squared_hinge"), default="hinge")
+    peers.add_argument(
+        "--intercept",
+        action="store_true",
+        help="with a constant feature 1, regularised: scikit-learn's intercept, LIBLINEAR's -B 1",
+    )
     peers.add_argument(
         "--peers",
         nargs="+",
@@ -52,8 +69,21 @@ def add_parser(commands: Any) -> None:
     peers.add_argument(
         "--subopt", type=positive_float, nargs="+", default=[1e-3, 1e-5], metavar="S", help="targets to time"
     )
-    peers.add_argument("--repeat", type=positive_int, default=1, metavar="N", help="runs whose median counts")
+    peers.add_argument(
+        "--repeat",
+        type=positive_int,
+        default=1,
+        metavar="N",
+        help="runs whose median counts, more where they are short",
+    )
     peers.set_defaults(run=run_peers)
+
+    text = "Steps of hybrid against the better of baseline and avsf, to the same certified gap."
+    steps = kinds.add_parser("steps", help="steps to equal quality", description=text, **shared)
+    _add_common(steps, deadline=120.0)
+    steps.add_argument("--gap", type=positive_float, default=1e-3, metavar="G", help="relative duality gap to reach")
+    steps.add_argument("--seeds", type=positive_int, default=5, metavar="N", help="trainings whose median counts")
+    steps.set_defaults(run=run_steps)
 
 
 def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
@@ -72,11 +102,12 @@ def run_peers(args: argparse.Namespace) -> int:
     """Run each solver on each data set and C; print a table, write CSV and plot."""
     from hingeline.bench import tables
     from hingeline.bench.peers import Cell, PeerBench, Settings
-    from hingeline.bench.solvers import ENGINES
+    from hingeline.bench.ratios import summary
 
     solvers = _installed(args.peers, args.loss)
-    datasets = _datasets(args, ("covtype", "news20", "debian_text", "nycflights", "debian_paths", "a9a", "w8a"))
-    bench = PeerBench(Settings(args.loss, tuple(args.subopt), args.deadline, args.repeat), args.out)
+    datasets = _datasets(args, PEER_DATA)
+    bench = PeerBench(Settings(args.loss, tuple(args.subopt), args.deadline, args.repeat, args.intercept), args.out)
+    name = f"peers-{args.loss}" + "-intercept" * args.intercept
     cells: list[peers.Cell] = []
     groups: list[dict[str, peers.Cell]] = []
     with make_table(
@@ -95,13 +126,15 @@ def run_peers(args: argparse.Namespace) -> int:
                 for target, group in done.items():
                     table.add(tables.peer_row(dataset.name, C, target, group, solvers))
                     groups.append(group)
-                tables.write_csv(args.out / f"peers-{args.loss}.csv", Cell, cells)
-    print(f"{args.loss.replace('_', ' ')} loss; seconds to relative suboptimality (target), one thread, warm")
-    for line in [*tables.legend(cells), tables.summary(groups) if set(solvers) - set(ENGINES) else ""]:
-        print(line, end="\n" if line else "")
+                tables.write_csv(args.out / f"{name}.csv", Cell, cells)
+    loss = args.loss.replace("_", " ") + " loss" + ", intercept" * args.intercept
+    print(f"{loss}; seconds to relative suboptimality (target), one thread, warm")
+    print(SEVERAL_RUNS.format(args.repeat))
+    for line in [*tables.legend(cells), *summary(groups)]:
+        print(line)
     _say_kept(bench.runs.n_kept, bench.runs.path)
     for target in args.subopt:
-        _plot(tables.peer_panels(cells, solvers, target), args.out / f"peers-{args.loss}-{target:g}.png")
+        _plot(tables.peer_panels(cells, solvers, target), args.out / f"{name}-{target:g}.png")
     return 0
 
 
@@ -111,8 +144,8 @@ def run_paper(args: argparse.Namespace) -> int:
     from hingeline.bench.datasets import PAPER, STAND_INS
     from hingeline.bench.paper import SIZES, SOLVERS, Cell, PaperBench
 
-    datasets = _datasets(args, (*PAPER, *STAND_INS))
-    bench = PaperBench(args.deadline, args.out)
+    datasets = _datasets(args, (*PAPER, *STAND_INS), most_classes=2)
+    bench = PaperBench(args.deadline, args.out, args.seeds)
     print("Table 1: rows and columns")
     with make_table(["data", "rows", "columns", "paper's rows", "columns"], [12, 12, 12, 12, 12]) as table:
         for dataset in datasets:
@@ -142,6 +175,30 @@ def run_paper(args: argparse.Namespace) -> int:
     return 0
 
 
+def run_steps(args: argparse.Namespace) -> int:
+    """Count the steps of each engine on each data set and C; print a table, write CSV."""
+    from hingeline.bench import steps, tables
+
+    datasets = _datasets(args, PEER_DATA)
+    bench = steps.StepsBench(args.gap, args.deadline, args.out, args.seeds)
+    groups: list[dict[str, steps.Cell]] = []
+    with make_table(["data", "C", *steps.SOLVERS, "ratio"], [12, 6, 10, 10, 10, 6]) as table:
+        for dataset in datasets:
+            for C in args.c:
+                table.show([dataset.name, f"{C:g}", *["..."] * len(steps.SOLVERS), ""])
+                groups.append({solver: bench.cell(dataset, C, solver) for solver in steps.SOLVERS})
+                table.add(steps.row(groups[-1]))
+                cells = [cell for group in groups for cell in group.values()]
+                tables.write_csv(args.out / "steps.csv", steps.Cell, cells)
+    print(f"hinge loss; steps to a relative duality gap of {args.gap:g}, median of {args.seeds} seeds (--seeds)")
+    if any(cell.steps == inf for cell in cells):
+        print("> half of the seeds or more were not there after the deadline (--deadline)")
+    for line in steps.summary(groups):
+        print(line)
+    _say_kept(bench.store.n_kept, bench.store.path)
+    return 0
+
+
 def _installed(names: Sequence[str] | None, loss: str) -> list[str]:
     """Return the solvers that can run, with a word for each peer that is not installed."""
     from hingeline.bench.peer_solvers import INSTALLED_BY, PEERS
@@ -159,9 +216,9 @@ def _installed(names: Sequence[str] | None, loss: str) -> list[str]:
     return there
 
 
-def _datasets(args: argparse.Namespace, known: Sequence[str]) -> list[Dataset]:
-    """Return the data sets that are there and have two labels, parsed, with a word for the others."""
-    from hingeline.bench.datasets import find
+def _datasets(args: argparse.Namespace, known: Sequence[str], most_classes: float = inf) -> list[Dataset]:
+    """Return the data sets that are there and can be used, parsed, with a word for the others."""
+    from hingeline.bench.datasets import find, n_classes
 
     there, missing = find(args.data_dir, args.datasets or known)
     if missing and args.datasets:
@@ -169,7 +226,9 @@ def _datasets(args: argparse.Namespace, known: Sequence[str]) -> list[Dataset]:
     usable = []
     for dataset in there:
         try:
-            dataset.parsed(args.out / "data")
+            classes = n_classes(dataset.parsed(args.out / "data"))
+            if classes > most_classes:
+                raise ValueError(f"{dataset.name} has {classes} labels: this experiment takes two.")
             usable.append(dataset)
         except ValueError as error:
             print(f"skipped: {error}", file=sys.stderr)
@@ -180,7 +239,7 @@ def _datasets(args: argparse.Namespace, known: Sequence[str]) -> list[Dataset]:
 
 def _say_kept(count: int, path: Path) -> None:
     if count:
-        print(f"{count} cells are from an earlier run ({path}; delete it to run them again)")
+        print(f"{count} results are from an earlier run ({path}; delete it to run them again)")
 
 
 def _plot(panels: dict[str, CGridDisplay], path: Path) -> None:
