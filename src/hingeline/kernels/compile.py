@@ -31,6 +31,12 @@ def kernel(function: F) -> F:
     return compiled
 
 
+def exact_kernel(function: F) -> F:
+    """Compile ``function`` as ``kernel`` does, but with every operation as written: signs of zeros count."""
+    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return compiled
+
+
 def by_type(implementations: dict[Any, Callable[..., Any]]) -> Callable[..., Any]:
     """Return a function that chooses its implementation by the class of its first argument, a NamedTuple.
 

@@ -1,0 +1,209 @@
+"""Bytes from a path or a file object, plain or compressed, in blocks of whole lines, read ahead where that helps.
+
+Compression is recognised by the first bytes, not by the name: gzip, bzip2, xz and, with the package ``zstandard``,
+zstd. Files are read rather than mapped: a mapped file that another program shortens ends the process, mapped pages
+count as memory, and reading costs little beside parsing.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import os
+import queue
+import threading
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Stream = io.RawIOBase | io.BufferedIOBase
+Progress = Callable[[int, "int | None"], None]  # bytes of the file read so far, and its size where it is known
+
+READ_BYTES = 1 << 16  # compressed bytes that are asked for at once
+
+
+class DamagedFile(Exception):
+    """Bytes that cannot be read as what they seem to be."""
+
+
+class Source(io.RawIOBase):
+    """The bytes of a file as they lie on disk: counted, and with a look at the first ones."""
+
+    def __init__(self, file: Any, size: int | None) -> None:
+        self.file = file
+        self.size = size
+        self.done = 0
+        self.start = file.read(6) or b""
+        if not isinstance(self.start, bytes):
+            raise DamagedFile(f"the file must be opened in binary mode ('rb'); it gave {type(self.start).__name__}.")
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read up to ``len(buffer)`` bytes into ``buffer``."""
+        view = memoryview(buffer)
+        if self.start:
+            piece, self.start = self.start[: len(view)], self.start[len(view) :]
+            view[: len(piece)] = piece
+            count = len(piece)
+        elif hasattr(self.file, "readinto"):
+            count = self.file.readinto(view) or 0
+        else:
+            piece = self.file.read(len(view))
+            view[: len(piece)] = piece
+            count = len(piece)
+        self.done += count
+        return count
+
+
+def _zstd(source: Any) -> Stream:
+    try:
+        import zstandard
+    except ImportError:
+        raise DamagedFile("reading zstd needs the package zstandard: pip install zstandard") from None
+    return zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+
+
+def _gzip(source: Any) -> Stream:
+    import gzip
+
+    return gzip.GzipFile(fileobj=source, mode="rb")
+
+
+def _bzip2(source: Any) -> Stream:
+    import bz2
+
+    return bz2.BZ2File(source, "rb")
+
+
+def _xz(source: Any) -> Stream:
+    return lzma.LZMAFile(source, "rb")
+
+
+DECOMPRESSORS: dict[bytes, Callable[[Any], Stream]] = {
+    b"\x1f\x8b": _gzip,
+    b"BZh": _bzip2,
+    b"\xfd7zXZ\x00": _xz,
+    b"\x28\xb5\x2f\xfd": _zstd,
+}
+
+
+def name_of(source: Any) -> str:
+    """Return what error messages call a path or a file object."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else f"<{type(source).__name__}>"
+
+
+@contextmanager
+def open_source(source: Any) -> Iterator[tuple[Source, Stream, bool]]:
+    """Open a path, or take a file object as it stands: the bytes on disk, the text, and whether it is decompressed."""
+    own = isinstance(source, str | bytes | os.PathLike)
+    if not own and not hasattr(source, "read"):
+        raise TypeError(f"expected a path or a file object opened in binary mode, got {type(source).__name__}.")
+    file = open(source, "rb", buffering=0) if own else source  # noqa: SIM115 (closed below, where it is ours)
+    try:
+        raw = Source(file, _size(file))
+        for magic, decompressor in DECOMPRESSORS.items():
+            if raw.start.startswith(magic):
+                buffered = io.BufferedReader(raw, READ_BYTES)
+                yield raw, decompressor(buffered), True
+                return
+        yield raw, raw, False
+    finally:
+        if own:
+            file.close()
+
+
+def _size(file: Any) -> int | None:
+    """Return the bytes that a file still has to give, where that is known."""
+    try:
+        return os.fstat(file.fileno()).st_size - file.tell() or None
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def line_blocks(stream: Stream, block_bytes: int, spare: int) -> Generator[tuple[bytearray, int]]:
+    """Yield buffers and the length of the whole lines that each begins with; ``spare`` zero bytes follow the last.
+
+    The line feed that a file's last line lacks is added. A line longer than a block makes its block longer.
+    """
+    rest, size = b"", block_bytes
+    while True:
+        buffer = bytearray(size + spare + 1)
+        buffer[: len(rest)] = rest
+        filled, ended = len(rest), False
+        with memoryview(buffer) as view:
+            while filled < size and not ended:
+                count = _read(stream, view[filled:size])
+                filled += count
+                ended = count == 0
+        if ended:
+            if filled and buffer[filled - 1] != 10:
+                buffer[filled] = 10
+                filled += 1
+            if filled:
+                yield buffer, filled
+            return
+        end = buffer.rfind(b"\n", len(rest), filled) + 1
+        rest = bytes(memoryview(buffer)[end:filled])
+        size = max(block_bytes, 2 * len(rest))
+        if end:
+            yield buffer, end
+
+
+def _read(stream: Stream, view: memoryview) -> int:
+    try:
+        return stream.readinto(view) or 0
+    except (EOFError, lzma.LZMAError, zlib.error) as error:
+        raise DamagedFile(f"the compressed data is damaged or cut short ({error}).") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise DamagedFile(f"the compressed data is damaged ({error}).") from error
+
+
+def read_ahead(items: Iterator[T], depth: int) -> Generator[T]:
+    """Yield ``items``, which a thread of its own takes up to ``depth`` ahead of use."""
+    ready: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
+    stopped = threading.Event()
+
+    def run() -> None:
+        last: tuple[None, BaseException | None, bool] = (None, None, True)
+        try:
+            for item in items:
+                if not _put(ready, (item, None, False), stopped):
+                    return
+        except BaseException as error:
+            last = (None, error, True)
+        _put(ready, last, stopped)
+
+    thread = threading.Thread(target=run, name="hingeline-read-ahead", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error, ended = ready.get()
+            if error is not None:
+                raise error
+            if ended:
+                return
+            yield item  # type: ignore[misc]
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _put(ready: queue.Queue[Any], item: Any, stopped: threading.Event) -> bool:
+    """Put an item when there is room; return False where nobody waits for it any more."""
+    while not stopped.is_set():
+        try:
+            ready.put(item, timeout=0.05)
+            return True
+        except queue.Full:
+            continue
+    return False
