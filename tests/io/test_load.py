@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 
 import numpy as np
 import pytest
@@ -72,3 +73,172 @@ def test_several_files_have_one_width():
     np.testing.assert_array_equal(t, [1, -1])
     (X, _), (Z, _) = load_svmlight([io.BytesIO(b"1 1:1 2:1\n"), io.BytesIO(b"1 0:1\n")])  # one of them is zero-based
     np.testing.assert_array_equal(X.indices, [1, 2])
+
+
+def test_an_index_zero_anywhere_makes_a_file_zero_based():
+    text = b"1 1:1 2:1\n" * 5 + b"-1 0:4\n" + b"1 1:1 2:1\n" * 5
+    for block_bytes in (8, 1 << 20):
+        assert min(block.min_index for block in iter_svmlight(io.BytesIO(text), block_bytes=block_bytes)) == 0
+    X, _ = load(text)
+    assert X.shape == (11, 3)
+    np.testing.assert_array_equal(X.toarray()[[0, 5]], [[0, 1, 1], [4, 0, 0]])
+    np.testing.assert_array_equal(load(text, zero_based=True)[0].toarray(), X.toarray())
+    with pytest.raises(ValueError, match=r"line 6, column 4: index '0' in a file said to be one-based"):
+        load(text, zero_based=False)
+
+
+def test_zero_based_is_as_told():
+    X, _ = load(b"1 1:1 3:1\n", zero_based=True)
+    np.testing.assert_array_equal(X.toarray(), [[0, 1, 0, 1]])
+    X, _ = load(b"1 1:1 3:1\n", zero_based=False)
+    np.testing.assert_array_equal(X.toarray(), [[1, 0, 1]])
+
+
+def test_n_features(tmp_path):
+    assert load(b"1 2:1\n", n_features=5)[0].shape == (1, 5)
+    path = tmp_path / "data"
+    path.write_bytes(b"1 2:1\n1 1:1 3:1\n")
+    with pytest.raises(ValueError, match=r"data, line 2, column 7: index '3' is beyond n_features: .* fits is 2"):
+        load_svmlight(path, n_features=2, zero_based=False)
+    with pytest.raises(ValueError, match=r"data, line 2, column 7: index '3' is beyond n_features"):
+        load_svmlight(path, n_features=2)
+    assert load_svmlight(path, n_features=3)[0].shape == (2, 3)
+    path.write_bytes(b"1 2:1\n1 0:1 1:1\n")  # zero-based, as is seen only later
+    with pytest.raises(ValueError, match=r"data, line 1, column 3: index '2' is beyond n_features"):
+        load_svmlight(path, n_features=2)
+    with pytest.raises(ValueError, match=r"index 2 is beyond n_features=2 \(indices start at 0\)"):
+        load(path.read_bytes(), n_features=2)
+
+
+def test_query_ids():
+    X, y, queries = load(b"1 qid:7 1:1\n-1 qid:-3\n0 qid:999999999999999999 2:1 # qid:5\n", query_id=True)
+    np.testing.assert_array_equal(queries, [7, -3, 999999999999999999])
+    assert (queries.dtype, X.nnz, y.size) == (np.int64, 2, 3)
+    with pytest.raises(ValueError, match="line 2, column 4: the row has no 'qid:'"):
+        load(b"1 qid:7 1:1\n-1 1:1\n", query_id=True)
+
+
+def test_large_indices_take_no_memory():
+    X, _ = load(b"1 1:1 2147483648:2\n-1 3000000000:1 999999999999999999:1\n1 1:1")
+    assert X.shape == (3, 999999999999999999)
+    assert X.indices.dtype == X.indptr.dtype == np.int64
+    np.testing.assert_array_equal(X.indices, [0, 2147483647, 2999999999, 999999999999999998, 0])
+    X, _ = load(b"1 2147483647:2\n")
+    assert X.indices.dtype == np.int32
+    X, _ = load(b"1 2147483647:2\n", zero_based=True)
+    assert X.shape == (1, 2147483648)
+    assert X.indices.dtype == np.int64
+
+
+def test_indices_wider_than_before_in_a_later_block():
+    text = b"1 1:1\n" * 100 + b"1 5000000000:1\n" + b"1 2:1\n" * 100
+    blocks = list(iter_svmlight(io.BytesIO(text), block_bytes=64))
+    assert {block.indices.dtype for block in blocks} == {np.dtype(np.int32), np.dtype(np.int64)}
+    X, _ = load(text)
+    np.testing.assert_array_equal(X.indices, [0] * 100 + [4999999999] + [1] * 100)
+
+
+def test_rows_out_of_order_are_sorted():
+    X, _ = load(b"1 3:3 1:1 2:2\n1 1:1 2:2\n-1 9:9 4:4\n")
+    assert X.has_sorted_indices
+    np.testing.assert_array_equal(X.indices, [0, 1, 2, 0, 1, 3, 8])
+    np.testing.assert_array_equal(X.data, [1, 2, 3, 1, 2, 4, 9])
+
+
+def test_nothing():
+    for text in (b"", b"\n", b"# only a comment", b"  \r\n\t\n"):
+        X, y = load(text)
+        assert (X.shape, y.shape) == ((0, 1), (0,))  # one column, as scikit-learn's reader has it
+    assert load(b"1\n2\n")[0].shape == (2, 1)
+    assert list(iter_svmlight(io.BytesIO(b""))) == []
+
+
+def test_explicit_zeros_are_kept():
+    X, _ = load(b"1 1:0 2:-0.0 3:1\n")
+    assert X.nnz == 3
+    np.testing.assert_array_equal(np.signbit(X.data), [False, True, False])
+
+
+def test_a_line_longer_than_many_blocks(monkeypatch):
+    monkeypatch.setattr("hingeline.io.svmlight.SLICE_BYTES", 100)  # so that the machine stops inside of it
+    entries = b" ".join(b"%d:%d" % (i, i % 17) for i in range(1, 3000))
+    text = b"1 " + entries + b"\n-1 1:1\n"
+    assert next(iter_svmlight(io.BytesIO(text), block_bytes=50)).indices.size >= 2999
+    X, y = load(text)
+    np.testing.assert_array_equal(X.indices[:-1], np.arange(2999))
+    np.testing.assert_array_equal(X.data[:-1], np.arange(1, 3000) % 17)
+    np.testing.assert_array_equal(y, [1, -1])
+
+
+def test_file_objects_of_all_kinds(tmp_path):
+    class OnlyRead:
+        def __init__(self, text):
+            self.file = io.BytesIO(text)
+
+        def read(self, size):
+            return self.file.read(min(size, 5))  # may give less than was asked for
+
+    X, _ = load_svmlight(OnlyRead(TEXT))
+    np.testing.assert_array_equal(X.toarray(), DENSE)
+    path = tmp_path / "data"
+    path.write_bytes(TEXT)
+    with path.open("rb") as file:
+        np.testing.assert_array_equal(load_svmlight(file)[0].toarray(), DENSE)
+        assert not file.closed
+    with path.open() as file, pytest.raises(ValueError, match="binary mode"):
+        load_svmlight(file)
+    with pytest.raises(TypeError, match="expected a path or a file object"):
+        load_svmlight(3)
+    with pytest.raises(FileNotFoundError):
+        load_svmlight(tmp_path / "missing")
+
+
+def test_progress(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(b"1 1:1 2:0.5\n" * 300_000)
+    for n_threads in (1, 2):
+        calls = []
+        X, _ = load_svmlight(
+            path, n_threads=n_threads, progress=lambda done, size, calls=calls: calls.append((done, size))
+        )
+        assert X.nnz == 600_000
+        assert len(calls) > 2
+        assert calls == sorted(calls)
+        assert calls[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dtype": np.int64}, "dtype must be float32 or float64"),
+        ({"zero_based": "maybe"}, "zero_based must be"),
+        ({"n_features": 0}, "n_features must be 1 or more"),
+        ({"n_threads": 0}, "n_threads must be 1 or more"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        load(b"1 1:1\n", **options)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:40] + b"\xff\xff\xff" + data[43:]])
+def test_damaged_compression(compress, damage):
+    with pytest.raises(ValueError, match=r"<BytesIO>: the compressed data is damaged"):
+        load(damage(compress(TEXT * 100)))
+
+
+def test_zstd():
+    zstandard = pytest.importorskip("zstandard")
+    data = zstandard.compress(TEXT) + zstandard.compress(TEXT)
+    assert load(data)[0].shape == (8, 7)
+    with pytest.raises(ValueError, match="compressed data is damaged"):
+        load(data[:20] + b"\xff\xff\xff" + data[23:])
+    with pytest.raises(ValueError, match="compressed data is damaged or cut short"):
+        load(data[:-9])
+
+
+def test_zstd_without_its_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(ValueError, match="pip install zstandard"):
+        load(b"\x28\xb5\x2f\xfd and more")

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "dump_svmlight": ".dump",
     "iter_svmlight": ".svmlight",
     "load_svmlight": ".load",
 }

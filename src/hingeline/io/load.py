@@ -15,7 +15,7 @@ from .svmlight import Block, ZeroBased, iter_svmlight
 INT32_MAX = int(np.iinfo(np.int32).max)
 MOST_THREADS = 8
 HEADROOM = 1.05  # of an estimate; memory that is never touched costs nothing
-GROWTH = 1.25
+GROWTH = 1.125
 
 
 def load_svmlight(
@@ -124,9 +124,10 @@ class _Growing:
         if end > self.array.size:
             capacity = max(end, int(expected * HEADROOM), int(self.size * GROWTH))
             if capacity <= 2 * self.size:
-                # realloc: on Linux large arrays move by their page table, and are never in memory twice.
-                self.array.resize(capacity, refcheck=False)
-            else:  # resize would write zeros to all of the new memory
+                # realloc: on Linux large arrays move by their page table, and are never in memory twice. What is
+                # new is filled with zeros, hence few steps ahead.
+                self.array.resize(max(end, int(self.size * GROWTH)), refcheck=False)
+            else:
                 self.array, old = np.empty(capacity, dtype=self.array.dtype), self.array[: self.size]
                 self.array[: self.size] = old
         new = self.array[self.size : end]

@@ -7,6 +7,8 @@ count as memory, and reading costs little beside parsing.
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
 import os
@@ -17,6 +19,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from .zstd import ZstdReader, zstd_writer
+
 T = TypeVar("T")
 Stream = io.RawIOBase | io.BufferedIOBase
 Progress = Callable[[int, "int | None"], None]  # bytes of the file read so far, and its size where it is known
@@ -24,7 +28,7 @@ Progress = Callable[[int, "int | None"], None]  # bytes of the file read so far,
 READ_BYTES = 1 << 16  # compressed bytes that are asked for at once
 
 
-class DamagedFile(Exception):
+class DamagedFile(ValueError):
     """Bytes that cannot be read as what they seem to be."""
 
 
@@ -60,35 +64,18 @@ class Source(io.RawIOBase):
         return count
 
 
-def _zstd(source: Any) -> Stream:
-    try:
-        import zstandard
-    except ImportError:
-        raise DamagedFile("reading zstd needs the package zstandard: pip install zstandard") from None
-    return zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
-
-
-def _gzip(source: Any) -> Stream:
-    import gzip
-
-    return gzip.GzipFile(fileobj=source, mode="rb")
-
-
-def _bzip2(source: Any) -> Stream:
-    import bz2
-
-    return bz2.BZ2File(source, "rb")
-
-
-def _xz(source: Any) -> Stream:
-    return lzma.LZMAFile(source, "rb")
-
-
+# What opens a compressed file, by its first bytes for reading and by its name's end for writing.
 DECOMPRESSORS: dict[bytes, Callable[[Any], Stream]] = {
-    b"\x1f\x8b": _gzip,
-    b"BZh": _bzip2,
-    b"\xfd7zXZ\x00": _xz,
-    b"\x28\xb5\x2f\xfd": _zstd,
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file, mode="rb"),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x28\xb5\x2f\xfd": ZstdReader,
+}
+COMPRESSORS: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda file: gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0),
+    ".bz2": lambda file: bz2.BZ2File(file, "wb"),
+    ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 (its caller's with statement closes it)
+    ".zst": zstd_writer,
 }
 
 
@@ -195,7 +182,7 @@ def read_ahead(items: Iterator[T], depth: int) -> Generator[T]:
             yield item  # type: ignore[misc]
     finally:
         stopped.set()
-        thread.join()
+        thread.join(timeout=1.0)  # it may wait for bytes that never come
 
 
 def _put(ready: queue.Queue[Any], item: Any, stopped: threading.Event) -> bool:

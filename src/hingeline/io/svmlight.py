@@ -126,7 +126,7 @@ def _blocks(source: Any, rules: Rules, block_bytes: int, n_threads: int, progres
     except MalformedLine as error:
         raise ValueError(error.message(name, line)) from None
     except DamagedFile as error:
-        raise ValueError(f"{name}: {error}") from error
+        raise DamagedFile(f"{name}: {error}") from error
 
 
 def _texts(raw: Source, stream: Stream, block_bytes: int) -> Generator[Text]:
@@ -139,18 +139,17 @@ def _map_in_order(function: Callable[[T], R], items: Iterator[T], n_threads: int
     if n_threads == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="hingeline-parse") as pool:
-        waiting: deque[Future[R]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > n_threads:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="hingeline-parse")
+    waiting: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_threads:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # who was interrupted need not wait
 
 
 def parse_block(buffer: bytearray, length: int, rules: Rules) -> Block:

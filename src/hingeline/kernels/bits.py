@@ -1,30 +1,68 @@
-"""Three instructions on 64-bit words that numba does not offer. Compiled code only: their callers have plain twins."""
+"""Bytes and bits as the processor sees them: loads from memory, and counts of zeros, which numba does not offer.
+
+Helpers that take an array and contain a branch cost numba's reference counting at every call, several times what
+reading a digit costs. So text is handed on as the address where it begins, which is a number. Uncompiled, ``memory``
+is the array itself; the other three instructions run in compiled code only, and their callers have plain twins.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from numba.extending import intrinsic, overload
+
+
+def _load(bits: int) -> Callable[..., Any]:
+    """Return the code generator of a load, which need not be aligned, of so many bits at base + i."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = builder.inttoptr(builder.add(*args), ir.IntType(bits).as_pointer())
+        loaded = builder.load(address, align=1)
+        return loaded if bits == 8 or sys.byteorder == "little" else builder.bswap(loaded)
+
+    return codegen
 
 
 @intrinsic
-def load_word(typingctx: Any, text: Any, i: Any) -> Any:
-    """``load_word(text, i)``: the bytes i to i + 7 of an array of bytes as one word, the first one lowest."""
+def word_at(typingctx: Any, base: Any, i: Any) -> Any:
+    """``word_at(base, i)``: the bytes i to i + 7 as one word, the first one lowest."""
+    return types.uint64(types.uint64, types.uint64), _load(64)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type = signature.args[0]
-        struct = make_array(array_type)(context, builder, args[0])
-        index = context.cast(builder, args[1], signature.args[1], types.intp)
-        address = cgutils.get_item_pointer(context, builder, array_type, struct, [index], wraparound=False)
-        word = builder.load(builder.bitcast(address, ir.IntType(64).as_pointer()), align=1)
-        return word if sys.byteorder == "little" else builder.bswap(word)
 
-    return types.uint64(text, i), codegen
+@intrinsic
+def _byte_at(typingctx: Any, base: Any, i: Any) -> Any:
+    return types.uint8(types.uint64, types.uint64), _load(8)
+
+
+def memory(text: Any) -> Any:
+    """Return where ``text``, an array of bytes, begins. Who calls keeps the array alive, and within its bounds."""
+    return text
+
+
+@overload(memory)
+def _memory(text: Any) -> Callable[..., Any]:
+    def compiled(text: Any) -> Any:
+        return np.uint64(text.ctypes.data)
+
+    return compiled
+
+
+def byte_at(base: Any, i: Any) -> Any:
+    """Return the byte ``i`` of what begins at ``base``."""
+    return base[i]
+
+
+@overload(byte_at)
+def _overloaded_byte_at(base: Any, i: Any) -> Callable[..., Any]:
+    def compiled(base: Any, i: Any) -> Any:
+        return _byte_at(base, i)
+
+    return compiled
 
 
 @intrinsic

@@ -15,7 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from .bits import leading_zeros, load_word, trailing_zeros
+from .bits import leading_zeros, trailing_zeros, word_at
 from .compile import exact_kernel
 
 MOST_DIGITS = 19  # of a number below 2^64, whatever its digits
@@ -59,7 +59,7 @@ _FIVES = _powers_of_five()
 @exact_kernel
 def _digits(text: Any, i: Any, value: Any) -> Any:
     while True:
-        word = load_word(text, i) ^ _ASCII_ZEROS
+        word = word_at(text, i) ^ _ASCII_ZEROS
         others = ((word + _ABOVE_NINE) | word) & _HIGH_BITS
         if others == _0:
             value = value * _TEN_TO_8 + _eight_digits(word)
@@ -79,7 +79,7 @@ def _eight_digits(word: Any) -> Any:
 
 
 def plain_digits(text: Any, i: Any, value: Any) -> Any:
-    """Append the run of digits at ``text[i]`` to ``value``; return that number and where the run ends.
+    """Append the run of digits at byte i of ``text``, a ``memory``, to ``value``; return that and where the run ends.
 
     The compiled twin reads up to 8 bytes past the run and computes modulo 2^64.
     """

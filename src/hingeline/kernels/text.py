@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .bits import byte_at, memory
 from .compile import exact_kernel
 from .decimal import MOST_DIGITS, digits, nearest_double
 
@@ -60,13 +61,13 @@ def _number(text: Any, i: Any) -> Any:
     It ends where it begins if there is none.
     """
     begin = i
-    if text[i] == _MINUS or text[i] == _PLUS:
+    if byte_at(text, i) == _MINUS or byte_at(text, i) == _PLUS:
         i += _1
     first = i
     mantissa, i = digits(text, i, _NOTHING)
     count = np.int64(i - first)
     exponent = np.int64(0)
-    if text[i] == _POINT:
+    if byte_at(text, i) == _POINT:
         fraction = i + _1
         mantissa, i = digits(text, fraction, mantissa)
         exponent = -np.int64(i - fraction)
@@ -74,13 +75,13 @@ def _number(text: Any, i: Any) -> Any:
     if count == 0:
         return begin, mantissa, exponent, True
     if count > MOST_DIGITS:
-        while text[first] == _ZERO or text[first] == _POINT:
-            count -= np.int64(text[first] == _ZERO)
+        while byte_at(text, first) == _ZERO or byte_at(text, first) == _POINT:
+            count -= np.int64(byte_at(text, first) == _ZERO)
             first += _1
-    if text[i] | _LOWER_CASE == _LOWER_E:
+    if byte_at(text, i) | _LOWER_CASE == _LOWER_E:
         i += _1
-        negative = text[i] == _MINUS
-        if negative or text[i] == _PLUS:
+        negative = byte_at(text, i) == _MINUS
+        if negative or byte_at(text, i) == _PLUS:
             i += _1
         first = i
         power, i = digits(text, i, _NOTHING)
@@ -95,22 +96,22 @@ def _number(text: Any, i: Any) -> Any:
 def _query(text: Any, i: Any) -> Any:
     """Read ``qid:<integer>``: where it ends (where it begins if it is wrong), and the integer."""
     begin = i
-    if not (text[i + _1] == 105 and text[i + _2] == 100 and text[i + _1 + _2] == _COLON):
+    if not (byte_at(text, i + _1) == 105 and byte_at(text, i + _2) == 100 and byte_at(text, i + _1 + _2) == _COLON):
         return begin, np.int64(0)
     i += _2 + _2
-    negative = text[i] == _MINUS
-    if negative or text[i] == _PLUS:
+    negative = byte_at(text, i) == _MINUS
+    if negative or byte_at(text, i) == _PLUS:
         i += _1
     first = i
     number, i = digits(text, i, _NOTHING)
-    if i == first or i - first > _MOST_QUERY_DIGITS or not _ends_token(text[i]):
+    if i == first or i - first > _MOST_QUERY_DIGITS or not _ends_token(byte_at(text, i)):
         return begin, np.int64(0)
     return i, -np.int64(number) if negative else np.int64(number)
 
 
 @exact_kernel
 def parse_lines(
-    text: Any, stop: Any, state: Any, labels: Any, ends: Any, queries: Any, indices: Any, values: Any, hard: Any,
+    text_bytes: Any, stop: Any, state: Any, labels: Any, ends: Any, queries: Any, indices: Any, values: Any, hard: Any,
     bounds: Any, largest_value: Any, need_query: Any,
 ) -> Any:  # fmt: skip
     """Go on from ``state`` to the first entry or line that begins at ``stop`` or behind it; return a code.
@@ -118,6 +119,7 @@ def parse_lines(
     ``ends[r]`` is the number of entries up to the end of row r; ``bounds`` are the smallest and the largest index that
     is allowed; ``hard`` takes the entry, the beginning and the end of each number that is left to Python.
     """
+    text = memory(text_bytes)
     i, stop = np.uint64(state[POSITION]), np.uint64(stop)
     row, entry = np.uint64(state[ROWS]), np.uint64(state[ENTRIES])
     lines, n_hard = state[LINES], state[HARD]
@@ -125,11 +127,11 @@ def parse_lines(
     smallest, largest = bounds[0], bounds[1]
     code = DONE
     while i < stop:
-        while _is_blank(text[i]):
+        while _is_blank(byte_at(text, i)):
             i += _1
-        byte = text[i]
+        byte = byte_at(text, i)
         if byte in (_LINE_FEED, _HASH):
-            while text[i] != _LINE_FEED:
+            while byte_at(text, i) != _LINE_FEED:
                 i += _1
             i += _1
             lines += 1
@@ -146,11 +148,13 @@ def parse_lines(
             index_word, i = digits(text, i, _NOTHING)
             length = i - first
             index = np.int64(index_word)
-            if text[i] != _COLON or length == 0:
+            if byte_at(text, i) != _COLON or length == 0:
                 i, code = first, BAD_INDEX
                 break
             if index < smallest or index > largest or length >= MOST_DIGITS:
-                while text[first] == _ZERO and text[first + _1] != _COLON:  # leading zeros make no number large
+                while (
+                    byte_at(text, first) == _ZERO and byte_at(text, first + _1) != _COLON
+                ):  # leading zeros make no number large
                     first += _1
                 if index < smallest or index > largest or i - first >= MOST_DIGITS:
                     i, code = first, OUT_OF_RANGE
@@ -163,15 +167,15 @@ def parse_lines(
             previous = index
             indices[entry] = index
             i += _1
-            byte = text[i]
-            if _ZERO <= byte <= _NINE and _ends_token(text[i + _1]):
+            byte = byte_at(text, i)
+            if _ZERO <= byte <= _NINE and _ends_token(byte_at(text, i + _1)):
                 values[entry] = np.int64(byte) - _ZERO
                 entry += _1
                 i += _1
                 continue
         begin = i
         i, mantissa, exponent, fits = _number(text, i)
-        if i == begin or not _ends_token(text[i]):
+        if i == begin or not _ends_token(byte_at(text, i)):
             i, code = begin, BAD_VALUE if inside else BAD_LABEL
             break
         value, exact = nearest_double(mantissa, exponent)
@@ -182,7 +186,7 @@ def parse_lines(
         elif inside and value > largest_value:
             i, code = begin, TOO_LARGE_VALUE
             break
-        if text[begin] == _MINUS:
+        if byte_at(text, begin) == _MINUS:
             value = -value
         if inside:
             values[entry] = value
@@ -190,9 +194,9 @@ def parse_lines(
             continue
         labels[row] = value
         inside, previous = 1, np.int64(-1)
-        while _is_blank(text[i]):
+        while _is_blank(byte_at(text, i)):
             i += _1
-        if text[i] == _Q:
+        if byte_at(text, i) == _Q:
             begin = i
             i, query = _query(text, i)
             if i == begin:
