@@ -70,7 +70,7 @@ def _reason(code: int, token: bytes, smallest: int, largest: int) -> str:
 
 
 def _out_of_range(index: bytes, smallest: int, largest: int) -> str:
-    if index.isdigit() and int(index[-20:]) < smallest and len(index) < 20:
+    if smallest == 1 and not index.strip(b"0"):
         return f"index {quoted(index)} in a file said to be one-based; pass zero_based=True or 'auto'."
     if largest >= 10**18 - 1:
         return f"index {quoted(index)} is too large: indices have at most 18 digits."
@@ -87,14 +87,15 @@ def position_of_repeated(block: bytearray, row: int) -> int:
                 break
             row -= 1
         start += len(line) + 1
-    seen: set[int] = set()
+    seen: set[bytes] = set()
     position = start
     for word in words:
         position = block.index(word, position)
         index, colon, _ = word.partition(b":")
         if colon and index.isdigit():
-            if int(index) in seen:
+            number = index.lstrip(b"0")
+            if number in seen:
                 return position
-            seen.add(int(index))
+            seen.add(number)
         position += len(word)
     raise AssertionError("every index of the row is unique")

@@ -30,7 +30,7 @@ BLOCKS_AHEAD = 2
 HARD_NUMBERS = 256  # kept for Python at a time
 LARGEST_INDEX = 10**18 - 1
 SHORTEST_ROW, SHORTEST_ENTRY = 2, 4  # bytes: "1\\n" and " 1:1"
-LARGEST_FLOAT32 = float(np.finfo(np.float32).max) * (1 + 2.0**-25)  # what is beyond is rounded to infinity
+FLOAT32_OVERFLOW = 2.0**128 - 2.0**103  # halfway from the largest float32 to 2^128: rounded to infinity
 
 
 class Block(NamedTuple):
@@ -174,50 +174,55 @@ def _parse(buffer: bytearray, length: int, rules: Rules, index_type: Any, larges
     indices, values = np.empty(most_entries, dtype=index_type), np.empty(most_entries, dtype=rules.dtype)
     hard = np.empty((HARD_NUMBERS, 3), dtype=np.int64)
     bounds = np.array([rules.smallest_index, largest_index], dtype=np.int64)
-    largest_value = LARGEST_FLOAT32 if rules.dtype == np.float32 else np.inf
-    while state[machine.POSITION] < length:
+    overflow = FLOAT32_OVERFLOW if rules.dtype == np.float32 else np.inf
+    problem = None
+    while state[machine.POSITION] < length and problem is None:
         stop = min(length, int(state[machine.POSITION]) + SLICE_BYTES)
         code = machine.parse_lines(
-            text, stop, state, labels, ends[1:], queries, indices, values, hard, bounds, largest_value, rules.query_id
+            text, stop, state, labels, ends[1:], queries, indices, values, hard, bounds, overflow, rules.query_id
         )
-        if state[machine.HARD]:
-            _read_hard_numbers(buffer, state, hard, labels, values, largest_value)
-        if code > machine.FULL:
-            raise MalformedLine(code, buffer, int(state[machine.POSITION]), *bounds.tolist())
+        problem = _read_hard_numbers(buffer, state, hard, labels, values, overflow)
+        if problem is None and code > machine.FULL:
+            problem = MalformedLine(code, buffer, int(state[machine.POSITION]), *bounds.tolist())
     rows, entries = int(state[machine.ROWS]), int(state[machine.ENTRIES])
-    indptr, indices, values = ends[: rows + 1], indices[:entries], values[:entries]
+    indptr = ends[: rows + 1]
+    indices, values = indices[:entries], values[:entries]
     if state[machine.UNSORTED]:
-        indices, values = _sorted_rows(buffer, indptr, indices, values)
+        indices, values = _sorted_rows(buffer, indptr, indices[: indptr[-1]], values[: indptr[-1]], problem)
+    if problem is not None:
+        raise problem
     smallest, largest = (int(indices.min()), int(indices.max())) if entries else (-1, -1)
     query_ids = queries[: rows if rules.query_id else 0]
     return Block(labels[:rows], indptr, indices, values, query_ids, 1, int(state[machine.LINES]), smallest, largest)
 
 
 def _read_hard_numbers(
-    buffer: bytearray, state: np.ndarray, hard: np.ndarray, labels: np.ndarray, values: np.ndarray, largest_value: float
-) -> None:
-    """Let Python read the numbers that compiled code left to it."""
+    buffer: bytearray, state: np.ndarray, hard: np.ndarray, labels: np.ndarray, values: np.ndarray, overflow: float
+) -> MalformedLine | None:
+    """Let Python read the numbers that compiled code left to it; return what is wrong with the first that is."""
     for entry, begin, end in hard[: state[machine.HARD]].tolist():
         number = float(buffer[begin:end])
-        if not abs(number) < np.inf or (entry >= 0 and abs(number) > largest_value):
-            raise MalformedLine(machine.TOO_LARGE_VALUE, buffer, begin)
+        if not abs(number) < (overflow if entry >= 0 else np.inf):
+            return MalformedLine(machine.TOO_LARGE_VALUE, buffer, begin)
         if entry >= 0:
             values[entry] = number
         else:
             labels[machine.NO_ENTRY - entry] = number
     state[machine.HARD] = 0
+    return None
 
 
 def _sorted_rows(
-    buffer: bytearray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray
+    buffer: bytearray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, problem: MalformedLine | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return indices and values with the entries of each row in increasing order."""
+    """Return indices and values with each row in increasing order; raise the first problem where one is repeated."""
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     order = np.lexsort((indices, rows))
     indices, values = indices[order], values[order]
     repeated = np.flatnonzero((indices[1:] == indices[:-1]) & (rows[1:] == rows[:-1]))
     if repeated.size:
-        raise MalformedLine(machine.REPEATED, buffer, position_of_repeated(buffer, int(rows[repeated[0]])))
+        found = MalformedLine(machine.REPEATED, buffer, position_of_repeated(buffer, int(rows[repeated[0]])))
+        raise found if problem is None or found.line < problem.line else problem
     return indices, values
 
 

@@ -112,12 +112,13 @@ def _query(text: Any, i: Any) -> Any:
 @exact_kernel
 def parse_lines(
     text_bytes: Any, stop: Any, state: Any, labels: Any, ends: Any, queries: Any, indices: Any, values: Any, hard: Any,
-    bounds: Any, largest_value: Any, need_query: Any,
+    bounds: Any, overflow: Any, need_query: Any,
 ) -> Any:  # fmt: skip
     """Go on from ``state`` to the first entry or line that begins at ``stop`` or behind it; return a code.
 
     ``ends[r]`` is the number of entries up to the end of row r; ``bounds`` are the smallest and the largest index that
-    is allowed; ``hard`` takes the entry, the beginning and the end of each number that is left to Python.
+    is allowed; values from ``overflow`` on are refused; ``hard`` takes the entry, the beginning and the end of each
+    number that is left to Python.
     """
     text = memory(text_bytes)
     i, stop = np.uint64(state[POSITION]), np.uint64(stop)
@@ -183,7 +184,7 @@ def parse_lines(
             hard[n_hard, 0] = np.int64(entry) if inside else NO_ENTRY - np.int64(row)
             hard[n_hard, 1], hard[n_hard, 2] = begin, i
             n_hard += 1
-        elif inside and value > largest_value:
+        elif inside and value >= overflow:
             i, code = begin, TOO_LARGE_VALUE
             break
         if byte_at(text, begin) == _MINUS:
