@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -242,3 +243,24 @@ def test_zstd_without_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(ValueError, match="pip install zstandard"):
         load(b"\x28\xb5\x2f\xfd and more")
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_an_interruption_ends_every_thread(n_threads, compress, tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(compress(b"1 1:1 2:0.5\n" * 500_000))
+    before, calls = threading.active_count(), []
+
+    def interrupt(done, size):
+        calls.append(done)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load_svmlight(path, n_threads=n_threads, progress=interrupt)
+    assert len(calls) == 2
+    for thread in threading.enumerate():
+        if thread.name.startswith("hingeline-"):
+            thread.join(timeout=10)
+    assert threading.active_count() <= before

@@ -1,5 +1,6 @@
 """Tiny problems, solved by every engine; prints the results as JSON. Run with and without NUMBA_DISABLE_JIT=1."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from problems import ENGINES, LOSSES, classification, csr
 
 from hingeline import LinearSVC, solve
+from hingeline.io import dump_svmlight, load_svmlight
 
 
 def results():
@@ -24,7 +26,19 @@ def results():
                 found[f"{name} {loss} {engine}"] = [*s.w, s.intercept, s.certificate.primal, s.certificate.dual]
     X, y = classification(15, 3, seed=62, n_classes=3)
     found["LinearSVC"] = LinearSVC().fit(csr(X), y).decision_function(csr(X)).ravel().tolist()
+    found["svmlight"] = svmlight()
     return found
+
+
+def svmlight():
+    """Return what is read from a text with numbers of all kinds, written and read again."""
+    text = b"1 1:1 2:0.5 7:-3e-5 # x\r\n\n-1 3:0.12345678901234567 4:12345678901234567890123\n2 qid:3 9:1 8:1e-320\n"
+    X, y = load_svmlight(io.BytesIO(text), n_threads=1)
+    file = io.BytesIO()
+    dump_svmlight(X, y, file)
+    Z, t = load_svmlight(io.BytesIO(file.getvalue()), n_threads=1)
+    assert Z.data.tobytes() == X.data.tobytes()
+    return [float(number) for number in (*y, *X.data, *X.indices, *X.indptr, *t, *Z.indices, *file.getvalue())]
 
 
 if __name__ == "__main__":

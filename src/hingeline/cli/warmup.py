@@ -33,6 +33,9 @@ def run(args: argparse.Namespace) -> int:
                 count += 1
         LinearSVC().fit(X, y).predict(X)
         print(f"{name:34} {time.perf_counter() - began:6.2f} s", flush=True)
+    began = time.perf_counter()
+    _text_files()
+    print(f"{'svmlight text':34} {time.perf_counter() - began:6.2f} s", flush=True)
     print(f"{count} combinations ready in {time.perf_counter() - start:.1f} s; cache: {_cache_folder()}")
     return 0
 
@@ -52,6 +55,21 @@ def _layouts() -> Iterator[tuple[str, Any, Any]]:
                 X = sparse.csr_matrix(matrix.astype(value))
                 X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
                 yield f"{name}, {kind}", X, y
+
+
+def _text_files() -> None:
+    """Write and read a tiny file with short and with long indices."""
+    import io
+
+    import numpy as np
+
+    from hingeline.io import dump_svmlight, load_svmlight
+
+    for value in (np.float32, np.float64):
+        file = io.BytesIO()
+        dump_svmlight(np.ones((1, 1), dtype=value), [1.0], file)
+    for text in (file.getvalue(), b"1 3000000000:1\n"):
+        load_svmlight(io.BytesIO(text))
 
 
 def _cache_folder() -> str:

@@ -93,7 +93,7 @@ def position_of_repeated(block: bytearray, row: int) -> int:
         position = block.index(word, position)
         index, colon, _ = word.partition(b":")
         if colon and index.isdigit():
-            number = index.lstrip(b"0")
+            number = bytes(index.lstrip(b"0"))
             if number in seen:
                 return position
             seen.add(number)

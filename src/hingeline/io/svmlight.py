@@ -29,7 +29,8 @@ SLICE_BYTES = 1 << 23  # a compiled call ends after so many bytes, some 20 ms: C
 BLOCKS_AHEAD = 2
 HARD_NUMBERS = 256  # kept for Python at a time
 LARGEST_INDEX = 10**18 - 1
-SHORTEST_ROW, SHORTEST_ENTRY = 2, 4  # bytes: "1\\n" and " 1:1"
+SHORTEST_ENTRY = 4  # bytes: " 1:1"
+LINE_FEED = 10
 FLOAT32_OVERFLOW = 2.0**128 - 2.0**103  # halfway from the largest float32 to 2^128: rounded to infinity
 
 
@@ -166,12 +167,12 @@ def parse_block(buffer: bytearray, length: int, rules: Rules) -> Block:
 def _parse(buffer: bytearray, length: int, rules: Rules, index_type: Any, largest_index: int) -> Block:
     text = np.frombuffer(buffer, dtype=np.uint8)
     state = np.zeros(machine.SIZE_OF_STATE, dtype=np.int64)
-    most_rows, most_entries = length // SHORTEST_ROW + 1, length // SHORTEST_ENTRY + 1
+    most_rows, most_entries = np.count_nonzero(text[:length] == LINE_FEED), length // SHORTEST_ENTRY + 1
     labels = np.empty(most_rows)
     ends = np.empty(1 + most_rows, dtype=np.int64)
     ends[0] = 0
     queries = np.empty(most_rows if rules.query_id else 1, dtype=np.int64)
-    indices, values = np.empty(most_entries, dtype=index_type), np.empty(most_entries, dtype=rules.dtype)
+    indices, values = np.empty(most_entries, dtype=index_type), np.empty(most_entries)
     hard = np.empty((HARD_NUMBERS, 3), dtype=np.int64)
     bounds = np.array([rules.smallest_index, largest_index], dtype=np.int64)
     overflow = FLOAT32_OVERFLOW if rules.dtype == np.float32 else np.inf
@@ -192,6 +193,7 @@ def _parse(buffer: bytearray, length: int, rules: Rules, index_type: Any, larges
     if problem is not None:
         raise problem
     smallest, largest = (int(indices.min()), int(indices.max())) if entries else (-1, -1)
+    values = values.astype(rules.dtype, copy=False)
     query_ids = queries[: rows if rules.query_id else 0]
     return Block(labels[:rows], indptr, indices, values, query_ids, 1, int(state[machine.LINES]), smallest, largest)
 
