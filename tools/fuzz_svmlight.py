@@ -25,7 +25,7 @@ import numpy as np
 
 from hingeline.io.svmlight import iter_svmlight
 
-HANG_SECONDS = 60.0
+HANG_SECONDS, WATCHED_TOGETHER = 600.0, 500
 SEEDS = (
     b"+1 1:1 2:0.5 7:-3 # comment\n-1 3:1e-3 4:1\r\n\n2.5 qid:3 1:1 9:.25\n0\n",
     b"-1 1:1 4:1 21:1 22:1 23:1\n" * 4,
@@ -184,7 +184,8 @@ def main() -> None:
         case = mutated(rng)
         if args.keep is not None:
             args.keep.write_bytes(case.data)
-        faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
+        if done % WATCHED_TOGETHER == 0:  # the watchdog is a thread, and dear to start
+            faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
         refused += check(case)
         if done % 10_000 == 0:
             print(f"{done:,} files, {refused:,} refused, {time.perf_counter() - started:.0f} s", flush=True)

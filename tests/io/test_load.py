@@ -179,8 +179,11 @@ def test_file_objects_of_all_kinds(tmp_path):
         def read(self, size):
             return self.file.read(min(size, 5))  # may give less than was asked for
 
-    X, _ = load_svmlight(OnlyRead(TEXT))
-    np.testing.assert_array_equal(X.toarray(), DENSE)
+    for data in (TEXT, lzma.compress(TEXT)):
+        X, _ = load_svmlight(OnlyRead(data))
+        np.testing.assert_array_equal(X.toarray(), DENSE)
+    with gzip.open(io.BytesIO(gzip.compress(TEXT))) as file:
+        np.testing.assert_array_equal(load_svmlight(file)[0].toarray(), DENSE)
     path = tmp_path / "data"
     path.write_bytes(TEXT)
     with path.open("rb") as file:

@@ -178,7 +178,7 @@ class _Rows:
             return
         if block.min_index < self.base:  # one-based was a guess
             self.rebase(0)
-        if block.indices.dtype != self.indices.array.dtype:
+        if block.indices.dtype.itemsize > self.indices.array.dtype.itemsize:
             self.indices.widen(np.int64)
         count, expected = block.indices.size, rest * (entries + block.indices.size)
         np.subtract(block.indices, self.base, out=self.indices.extend(count, expected))

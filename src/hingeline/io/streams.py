@@ -25,6 +25,7 @@ T = TypeVar("T")
 Stream = io.RawIOBase | io.BufferedIOBase
 Progress = Callable[[int, "int | None"], None]  # bytes of the file read so far, and its size where it is known
 
+LONGEST_MAGIC = 6  # bytes that tell a compression
 READ_BYTES = 1 << 16  # compressed bytes that are asked for at once
 
 
@@ -39,9 +40,11 @@ class Source(io.RawIOBase):
         self.file = file
         self.size = size
         self.done = 0
-        self.start = file.read(6) or b""
-        if not isinstance(self.start, bytes):
-            raise DamagedFile(f"the file must be opened in binary mode ('rb'); it gave {type(self.start).__name__}.")
+        self.start = b""
+        while len(self.start) < LONGEST_MAGIC and (piece := file.read(LONGEST_MAGIC - len(self.start))):
+            if not isinstance(piece, bytes):
+                raise DamagedFile(f"the file must be opened in binary mode ('rb'); it gave {type(piece).__name__}.")
+            self.start += piece
 
     def readable(self) -> bool:
         """Return True."""
@@ -109,9 +112,11 @@ def open_source(source: Any) -> Iterator[tuple[Source, Stream, bool]]:
 
 def _size(file: Any) -> int | None:
     """Return the bytes that a file still has to give, where that is known."""
+    if not isinstance(getattr(file, "raw", file), io.FileIO):  # GzipFile and its like tell another file's size
+        return None
     try:
         return os.fstat(file.fileno()).st_size - file.tell() or None
-    except (AttributeError, OSError, ValueError):
+    except OSError:  # a pipe
         return None
 
 

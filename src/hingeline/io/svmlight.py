@@ -103,7 +103,7 @@ def iter_svmlight(
     block : Block
         The next rows of the file.
     """
-    rules = Rules(_value_type(dtype), *_index_range(zero_based, n_features), query_id)
+    rules = Rules(_value_type(dtype), *_index_range(zero_based, n_features), bool(query_id))
     if block_bytes < 1 or n_threads < 1:
         raise ValueError(f"block_bytes and n_threads must be 1 or more; got {block_bytes} and {n_threads}.")
     return _blocks(source, rules, block_bytes, n_threads, progress)
@@ -237,7 +237,7 @@ def _value_type(dtype: Any) -> np.dtype[Any]:
 
 def _index_range(zero_based: ZeroBased, n_features: int | None) -> tuple[int, int]:
     """Return the smallest and the largest index that may be written."""
-    if zero_based not in (True, False, "auto"):
+    if not (isinstance(zero_based, bool) or zero_based == "auto"):
         raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}.")
     if n_features is not None and n_features < 1:
         raise ValueError(f"n_features must be 1 or more, got {n_features}.")
