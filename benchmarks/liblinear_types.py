@@ -166,7 +166,7 @@ def rung_that_reaches(
             return rung, value
         since = 0 if value < best * (1.0 - 1e-12) else since + 1
         best = min(best, value)
-        if since == 3:  # a cap on iterations: tighter tolerances change nothing
+        if since == 6:  # a cap on iterations: tighter tolerances change nothing
             break
     return None, best
 

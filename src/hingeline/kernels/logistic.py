@@ -49,7 +49,8 @@ def divergence_estimate(a: Any, s: Any) -> Any:
     d = a - s
     if d == 0.0:
         return 0.0
-    return 1.5 * d * (d / (2.0 * s + a) + d / (3.0 - 2.0 * s - a))  # quotients first: d^2 may underflow
+    # Quotients first, since d^2 may underflow; the second divisor is never below |d|, but for rounding.
+    return 1.5 * d * (d / (2.0 * s + a) + d / max(3.0 - 2.0 * s - a, abs(d)))
 
 
 @kernel
