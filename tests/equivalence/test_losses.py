@@ -147,7 +147,8 @@ def test_free_intercept_equals_sklearn(C):
     ours, theirs = LinearSVC(loss="hinge", C=C, fit_intercept="free").fit(X, y), SVC(kernel="linear", C=C, tol=1e-9)
     theirs.fit(X, y)
     values = [objective("hinge", X, y, m.coef_[0], m.intercept_[0], C) for m in (ours, theirs)]
-    assert values[0] == pytest.approx(values[1], rel=REL)
+    assert values[0] == pytest.approx(values[1], rel=1e-4)  # libsvm stops short of its tol on some problems
+    assert values[0] <= values[1] * (1.0 + 1e-9)
     assert ours.objective_ == pytest.approx(values[0], rel=1e-12)
     ours = LogisticRegression(C=C, fit_intercept="free").fit(X, y)
     theirs = SklearnLogisticRegression(C=C, tol=1e-10, max_iter=10_000).fit(X, y)
@@ -160,4 +161,5 @@ def test_free_intercept_equals_sklearn(C):
         objective("epsilon_insensitive", X, y, w, b, C)
         for w, b in ((ours.coef_, ours.intercept_[0]), (theirs.coef_[0], theirs.intercept_[0]))
     ]
-    assert values[0] == pytest.approx(values[1], rel=REL)
+    assert values[0] == pytest.approx(values[1], rel=1e-4)
+    assert values[0] <= values[1] * (1.0 + 1e-9)
