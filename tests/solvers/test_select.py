@@ -5,7 +5,7 @@ import pytest
 from problems import classification
 from scipy import sparse
 
-from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
 from hingeline.solvers import select
 from hingeline.solvers.driver import Stop
@@ -40,6 +40,12 @@ def test_sweeps_that_are_cheap_beside_newton_are_tried_even_at_large_C():
     first, second, _ = phases(narrow(5000, 500), 1e4)
     assert (first.engine, second.engine) == ("hybrid", "newton")
     assert first.budget.review < 0.5 * first.budget.rival
+
+
+@pytest.mark.parametrize("loss", [Logistic, SquaredEpsilonInsensitive])
+def test_few_features_of_a_smooth_loss_are_newton_cgs(loss):
+    for C in (1e-4, 1e4):
+        assert [p.engine for p in phases(narrow(), C, loss=loss)] == ["newton_cg", "hybrid"]
 
 
 def test_easy_problems_open_with_sweeps():

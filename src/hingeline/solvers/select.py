@@ -12,6 +12,9 @@ one iteration                           25 ns a row, 1.6 ns a non-zero (passes),
                                         of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
 ======================================  ===========================================================================
 
+The logistic and the squared epsilon-insensitive loss go to newton_cg where there are fewer than 500 features: its
+preconditioner is nearly exact there, and a handful of iterations of a few passes each is enough at any C.
+
 No formula of shape and C tells a hard problem from an easy one, so where a few sweeps are cheap beside Newton's method
 they go first, whatever the model says, and their trend is extrapolated (trend.py): they go on while that
 promises an end sooner than Newton's method would reach it, and hand their dual variables over when it does not. Budgets
@@ -25,12 +28,14 @@ from math import log10
 
 import numpy as np
 
-from ..kernels.losses import SquaredHinge
+from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..problem import Problem
 from .driver import Stop
 from .newton import LARGEST_FACTOR, sample_step
+from .newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .trend import Budget
 
+FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps
 SMALL = 100_000  # rows times columns; solved to rounding, which costs nothing and forgets the order of the rows
 CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried, unless a trial is cheap
 OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
@@ -62,6 +67,8 @@ def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
         return [Phase("newton", replace(stop, tol=0.0, gap_tol=None)), last]
     if data.n_features >= LARGEST_FACTOR:
         return [last]
+    if isinstance(problem.loss, FEW_STEPS) and data.n_features < LARGEST_SAMPLED_FACTOR:
+        return [Phase("newton_cg", stop), last]
     step, sweeps, newton = estimates(problem, stop)
     fewest = FEWEST_SWEEPS * problem.n_variables
     if step * fewest > OPENING * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
@@ -79,7 +86,7 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     kappa = float(np.mean(problem.C)) * float(data.q.mean())
     digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
     sweeps = (6.0 + 4.0 * kappa**0.85) * digits
-    smooth = isinstance(problem.loss, SquaredHinge)
+    smooth = isinstance(problem.loss, SMOOTH)
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
     if sample_step(problem) > 1:
         iterations *= 0.45
