@@ -3,6 +3,7 @@ from math import isnan
 
 import numpy as np
 import pytest
+from bench.files import run_here
 
 from hingeline import SquaredHinge, solve
 from hingeline.bench import process
@@ -98,7 +99,8 @@ def test_panels_leave_out_what_has_no_time():
     assert display.capped == {"sklearn": [False], "snapml": [True]}
 
 
-def test_one_versus_rest_with_an_intercept(three, tmp_path, fake_peers):
+def test_one_versus_rest_with_an_intercept(three, tmp_path, fake_peers, monkeypatch):
+    monkeypatch.setattr("hingeline.bench.peers.run_job", run_here)
     settings = Settings("squared_hinge", targets=(1e-3,), deadline=20.0, intercept=True)
     bench = PeerBench(settings, tmp_path)
     cells = [found for (found,) in bench.cells(three, 1.0, ["auto", "fake_peer:Good", "fake_peer:LateInClass1"])]

@@ -1,3 +1,4 @@
+import json
 import os
 from time import monotonic
 
@@ -26,6 +27,17 @@ def test_a_worker_is_killed_at_the_deadline_and_keeps_what_it_said(job, monkeypa
     monkeypatch.setattr(process, "GRACE", 0.2)
     events = run_job(job | {"solver": "fake_peer:Sleepy"})
     assert [event["event"] for event in events] == ["ready", "run", "killed"]
+
+
+@pytest.mark.parametrize(
+    ("deadline", "limit", "last"), [(1000.0, 0.0, "killed"), (0.5, 1000.0, "run")], ids=["less", "more"]
+)
+def test_a_worker_says_how_long_the_next_thing_may_take(deadline, limit, last, monkeypatch):
+    first = json.dumps({"event": "ready"}) + "\n" + json.dumps({"event": "limit", "seconds": limit})
+    script = f'import time; print({first!r}, flush=True); time.sleep(2.0); print(\'{{"event": "run"}}\')'
+    monkeypatch.setattr(process, "WORKER", ("-c", script))
+    monkeypatch.setattr(process, "GRACE", 0.0)
+    assert run_job({"deadline": deadline}) == [{"event": "ready"}, {"event": last}]
 
 
 def test_a_worker_that_never_gets_ready_is_killed(job, monkeypatch):

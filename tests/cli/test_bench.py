@@ -2,7 +2,7 @@ import csv
 import sys
 
 import pytest
-from bench.files import install_fake_peers, write_data
+from bench.files import install_fake_peers, run_here, write_data
 
 from hingeline.cli import bench, main
 
@@ -52,6 +52,13 @@ def test_paper_marks_what_the_deadline_ended(capsys):
     assert captured.err == "skipped: kdda, which --data-dir does not hold\n"
 
 
+def test_paper_gives_means_over_seeds(capsys, tmp_path):
+    assert main(["bench", "paper", "--datasets", "a9a", "--c", "1", "--eps", "0.01", "--seeds", "2"]) == 0
+    assert "eps 0.01, means of 2 seeds" in capsys.readouterr().out
+    with (tmp_path / bench.OUT / "paper.csv").open(newline="") as file:
+        assert [row["seeds"] for row in csv.DictReader(file)] == ["2"] * 3
+
+
 def test_peers_prints_a_table_and_writes_csv_and_plots(capsys, tmp_path, monkeypatch):
     install_fake_peers(tmp_path / "peers", monkeypatch)
     names = ["auto", "fake_peer:Good", "fake_peer:NoHinge", "no_such_package:Solver"]
@@ -75,6 +82,7 @@ def test_peers_prints_a_table_and_writes_csv_and_plots(capsys, tmp_path, monkeyp
 
 def test_peers_with_an_intercept_on_three_classes(capsys, tmp_path, monkeypatch):
     install_fake_peers(tmp_path / "peers", monkeypatch)
+    monkeypatch.setattr("hingeline.bench.peers.run_job", run_here)
     write_data(tmp_path / "data" / "mnist20k.scale.xz", classes=3)
     arguments = ["--loss", "squared_hinge", "--intercept", "--c", "10", "--subopt", "1e-2", "--repeat", "3"]
     names = ["auto", "hybrid", "fake_peer:Good"]

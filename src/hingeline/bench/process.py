@@ -12,6 +12,7 @@ from threading import Thread
 from time import monotonic
 from typing import IO, Any
 
+WORKER = ("-m", "hingeline.bench.worker")
 SETUP = 600.0  # seconds for loading, converting and compiling, which are not timed
 GRACE = 5.0  # seconds beyond the deadline for a solver that ends itself and then certifies what it has
 THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR", "NUMBA")
@@ -29,7 +30,7 @@ def run_job(job: dict[str, Any]) -> list[dict[str, Any]]:
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints,
         subprocess.Popen(
-            [sys.executable, "-m", "hingeline.bench.worker"],
+            [sys.executable, *WORKER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=complaints,

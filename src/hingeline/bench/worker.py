@@ -128,7 +128,7 @@ def _run(
 
     Yields how long the next thing may take. Classes that the deadline leaves untrained count with w = 0.
     """
-    seconds, value, capped, timed_out = 0.0, len(tasks) * tasks.untrained, False, False
+    seconds, values, capped, timed_out = 0.0, list[float](), False, False
     for task in tasks:
         if len(tasks) > 1:
             yield {"event": "limit", "seconds": SETUP}
@@ -137,7 +137,7 @@ def _run(
         began = perf_counter()
         solver.run(tolerance, deadline - seconds, seed)
         seconds += perf_counter() - began
-        value += task.objective(solver.weights()) - tasks.untrained
+        values.append(task.objective(solver.weights()))
         capped |= solver.capped
         timed_out = solver.timed_out or seconds >= deadline
         if timed_out:
@@ -146,7 +146,7 @@ def _run(
         "event": "run",
         "tolerance": tolerance,
         "seconds": seconds,
-        "objective": value,
+        "objective": sum(values) + (len(tasks) - len(values)) * tasks.untrained,
         "capped": capped,
         "timed_out": timed_out,
     }

@@ -153,7 +153,8 @@ def run_paper(args: argparse.Namespace) -> int:
             table.add([dataset.name, *(f"{n:,}" for n in sizes), *[""] * (4 - len(sizes))])
     cells: list[paper.Cell] = []
     for eps in args.eps:
-        print(f"\n{NUMBERS.get(eps, 'Not in the paper')}: seconds and steps, eps {eps:g}")
+        means = f", means of {args.seeds} seeds" if args.seeds > 1 else ""
+        print(f"\n{NUMBERS.get(eps, 'Not in the paper')}: seconds and steps, eps {eps:g}{means}")
         with make_table(
             ["data", "solver", "", *(f"C={C:g}" for C in args.c)], [12, 16, 5, *[9] * len(args.c)]
         ) as table:
