@@ -5,8 +5,8 @@
 
 ``convert`` runs in a process of its own, warm: seconds, and peak resident memory beside that of a tiny conversion (the
 program itself). ``renumber`` trains on the data as it is and with its features sorted by frequency, in turns, and
-prints processor time a step: the ratio has been 0.86 to 1.10, medians 0.97 to 1.05, too little for a map from new numbers
-to old ones to be kept with every dataset and undone in every model.
+prints processor time a step: the ratio has been 0.86 to 1.10, medians 0.97 to 1.05, too little for a map from new
+numbers to old ones to be kept with every dataset and undone in every model.
 """
 
 from __future__ import annotations

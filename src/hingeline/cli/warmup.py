@@ -21,6 +21,7 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Fit every combination of layout, loss and engine, and say how long it took."""
     from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+    from hingeline.kernels.losses import SMOOTH
     from hingeline.solvers.train import ENGINES
 
     start = time.perf_counter()
@@ -29,8 +30,9 @@ def run(args: argparse.Namespace) -> int:
         began = time.perf_counter()
         for loss in (Hinge(), SquaredHinge()):
             for solver in ENGINES:
-                solve(X, y, loss=loss, solver=solver)
-                count += 1
+                if solver != "newton_cg" or isinstance(loss, SMOOTH):
+                    solve(X, y, loss=loss, solver=solver)
+                    count += 1
         LinearSVC().fit(X, y).predict(X)
         print(f"{name:34} {time.perf_counter() - began:6.2f} s", flush=True)
     began = time.perf_counter()
