@@ -65,16 +65,3 @@ def test_what_a_solver_prints_does_not_disturb(job, tmp_path):
     )
     events = run_job(job | {"solver": "loud:T"})
     assert events == [{"event": "failed", "message": "RuntimeError: from C and Python\n"}]
-
-
-def test_a_first_run_on_cold_memory_does_not_count(job, tmp_path):
-    (tmp_path / "peers" / "cold.py").write_text(
-        "import time\nfrom fake_peer import Good\n"
-        "class T(Good):\n    fits = 0\n    def run(self, tolerance, max_time, seed):\n"
-        "        super().run(1e-4, max_time, seed)\n"
-        "        self.fits += 1\n"
-        "        time.sleep(0.4 if self.fits == 2 else 0.0)\n"  # the first fit is the warm-up on a few rows
-    )
-    events = run_job(job | {"solver": "cold:T", "dual": 1e9, "deadline": 10.0})
-    assert [event["event"] for event in events] == ["ready", "run"]
-    assert events[1]["seconds"] < 0.4

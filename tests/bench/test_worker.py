@@ -6,6 +6,7 @@ import pytest
 
 from hingeline.bench import worker
 from hingeline.bench.process import SETUP
+from hingeline.bench.solvers import make_solver
 
 
 @pytest.fixture
@@ -57,6 +58,19 @@ def each_run_takes(monkeypatch):
 def test_short_runs_are_repeated(seconds, repeat, n_runs, solver, job, each_run_takes):
     each_run_takes(seconds)
     assert [run["seconds"] for run in runs(job | {"repeat": repeat, "solver": solver})] == [seconds] * n_runs
+
+
+@pytest.mark.parametrize(("name", "n_runs"), [("auto", 1), ("fake_peer:Good", 3)])
+def test_a_first_run_on_cold_memory_does_not_count(name, n_runs, job, each_run_takes, monkeypatch):
+    each_run_takes(1.0)
+    solver, seeds = make_solver(name), []
+    run = solver.run
+    monkeypatch.setattr(
+        solver, "run", lambda tolerance, max_time, seed: seeds.append(seed) or run(1e-3, max_time, seed)
+    )
+    monkeypatch.setattr(worker, "make_solver", lambda name: solver)
+    assert len(runs(job)) == 1
+    assert len(seeds) == n_runs  # a peer's warm-up on a few rows, its cold run, and the one that counts
 
 
 def test_the_deadline_is_that_of_all_classes_together(job, three, tmp_path, each_run_takes):

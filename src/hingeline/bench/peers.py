@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import nan
+from math import inf, nan
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -172,7 +172,8 @@ class _Rung:
 
     @classmethod
     def of(cls, runs: list[dict[str, Any]], optimum: Optimum) -> _Rung:
-        suboptimality = (runs[0]["objective"] - optimum.dual) / optimum.dual
+        above = runs[0]["objective"] - optimum.dual
+        suboptimality = above / optimum.dual if optimum.dual > 0.0 else inf  # no bound was found in time
         seconds = median(run["seconds"] for run in runs)
         return cls(runs[0]["tolerance"], seconds, suboptimality, runs[0]["timed_out"])
 

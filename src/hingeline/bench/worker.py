@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from .capture import redirect
 from .datasets import read_arrays
 from .process import SETUP
-from .solvers import Solver, Unsupported, make_solver, solve_task
+from .solvers import Hingeline, Solver, Unsupported, make_solver, solve_task
 from .task import OneVersusRest
 
 OPTIMUM_GAP = 1e-7  # of the certified optimum that all are measured against
@@ -62,6 +62,7 @@ def optimum(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
 
     Each engine goes on where the last one ended. Classes whose turn has not come have bounds too: those of w = 0.
     """
+    Hingeline("auto").warm_up(tasks[0])
     yield {"event": "ready"}
     done, left, timed_out = Bounds(0.0, 0.0), float(job["deadline"]), False
     for k, task in enumerate(tasks):
