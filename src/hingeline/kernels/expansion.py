@@ -1,9 +1,9 @@
 """A smooth loss around the present scores f: value, slope and curvature of each row, values along a line, gap terms.
 
-``curvature(loss, m, C, caution)`` is the second derivative of a loss in its score where caution is 0, and that of a
-parabola that touches the loss at m and lies above it everywhere where caution is 1 (Jaakkola and Jordan's for the
-logistic loss). A step that minimises the latter always descends, a Newton step is longer, and what lies between them is
-between.
+``curvature(loss, m, C, caution)`` is the second derivative of a loss in its score. The logistic loss is nearly straight
+far from zero, so that Newton steps are much too long there: with ``caution`` 1 it has the curvature of the parabola
+that touches it at m and lies above it everywhere (Jaakkola and Jordan's), whose minimum is always a descent, and with
+less something between the two.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .losses import (
 
 
 def squared_hinge_curvature(loss: SquaredHinge, m: float, C: float, caution: float) -> float:
-    return 2.0 * C if m * (1.0 - caution) + caution > 0.0 else 0.0
+    return 2.0 * C if m > 0.0 else 0.0
 
 
 def logistic_curvature(loss: Logistic, m: float, C: float, caution: float) -> float:
@@ -37,7 +37,7 @@ def logistic_curvature(loss: Logistic, m: float, C: float, caution: float) -> fl
 
 
 def squared_insensitive_curvature(loss: SquaredEpsilonInsensitive, m: float, C: float, caution: float) -> float:
-    return 2.0 * C if (abs(m) - loss.epsilon) * (1.0 - caution) + caution > 0.0 else 0.0
+    return 2.0 * C if abs(m) > loss.epsilon else 0.0
 
 
 curvature = by_type(

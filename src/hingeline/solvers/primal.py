@@ -10,9 +10,10 @@ The intercept is a column like the others, penalised with them as in LIBLINEAR, 
 An iteration expands the loss at w to second order and minimises  g'(z - w) + |u|^2/2 + penalty(z),
 u = root(h) X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
 coordinate descent; then it goes from w towards z as far as F falls (after Yuan, Ho and Lin's newGLMNET). A column's
-preference grows with what its steps gain, and outlives the iteration. Far from the optimum a Newton step is too long:
-the curvatures h begin as those of parabolas above the losses, one sweep an iteration, and go over into Newton's, with
-more and more sweeps. Where columns are few, the Hessian itself is computed, and a visit costs next to nothing.
+preference grows with what its steps gain, and outlives the iteration. Far from the optimum the
+logistic loss is nearly straight and Newton steps are too long: its curvatures h begin as those of parabolas above it
+and go over into Newton's. The better the steps succeed, the more sweeps a sub-problem gets. Where columns are few, the
+Hessian itself is computed, and a visit costs next to nothing.
 
 The certificate needs a feasible dual point: a_i as the losses' slopes at w call for, the heavier side scaled down where
 a free intercept asks for sum_i a_i s_i = 0, then all by t = min(1, min_j l1_j/|v_j|) over the columns with l2_j = 0. So
@@ -40,6 +41,7 @@ from ..kernels.columns import (
     visit_gram,
 )
 from ..kernels.expansion import expand, losses_along, row_terms
+from ..kernels.losses import Logistic
 from ..kernels.random import seeded
 from ..kernels.rows import CsrRows, DenseRows
 from ..kernels.schedule import Preferences
@@ -55,8 +57,8 @@ from .operators import RowOperator
 
 ACCURATE = 1e-9  # violation to which small problems are solved
 INNER = 0.2  # share of the violation at which a sub-problem counts as solved
-MOST_SWEEPS = 128  # of a sub-problem: one as long as there is caution, then twice as many each time
-LESS = 0.1  # caution, after a step that was taken whole; more, after one that was not
+MOST_SWEEPS = 128  # of a sub-problem: one as long as there is caution, then twice as many after each whole step
+LESS = 0.1  # caution, after a step that was taken whole; more of it, after one that was not
 MOST_COLUMNS_OF_GRAM = 400
 INNER_OF_GRAM, MOST_ROUNDS, RIDGE = 0.01, 200, 1e-12
 SUFFICIENT, BACK, MOST_HALVINGS = 0.01, 0.5, 40
@@ -235,7 +237,8 @@ def _iterate(primal: _Primal, run: Run, rng: np.ndarray, adapts: bool, shrinks: 
     d = primal.w.size
     p, D_ref, sweeps = np.ones(d, dtype=np.float32), 0.0, 1
     few = d <= MOST_COLUMNS_OF_GRAM
-    primal.caution = 0.0 if few else 1.0
+    careful = isinstance(primal.loss, Logistic)
+    primal.caution = 1.0 if careful and not few else 0.0
     primal.expand()
     for iteration in run.sweeps():
         S = _working_set(primal)
@@ -252,8 +255,8 @@ def _iterate(primal: _Primal, run: Run, rng: np.ndarray, adapts: bool, shrinks: 
                 sweeps = 1 if primal.caution > 0.0 else min(2 * sweeps, MOST_SWEEPS)
                 primal.caution = max(0.0, primal.caution - LESS)
             else:
-                sweeps = 1
-                primal.caution = min(1.0, primal.caution + LESS)
+                sweeps = max(sweeps // 2, 1)
+                primal.caution = min(1.0, primal.caution + LESS) if careful else 0.0
         else:
             tau = 0.0
         primal.expand()
