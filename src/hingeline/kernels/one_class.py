@@ -11,13 +11,15 @@ from .lookahead import RECORD_AHEAD, look_ahead
 from .rows import axpy, dot
 from .schedule import adapted
 
+NOBODY = np.uint64(2**64 - 1)
+
 
 @kernel
 def visit_pairs(
     rows: Any, alpha: Any, q: Any, C: Any, p: Any, w: Any, scratch: Any, partners: Any, I: Any, begin: Any, end: Any,
     low: Any, high: Any, rho: Any, preferences: Any, fading: Any, adapts: Any, once: Any, first_sweep: Any, seen: Any,
 ) -> Any:  # fmt: skip
-    """Visit I[begin:end]; each takes a step with the best partner known, ``partners`` = (to raise, to lower, or -1).
+    """Visit I[begin:end]; each takes a step with the best partner known, ``partners`` = (to raise, to lower) or NOBODY.
 
     A variable at 0 whose score is above ``high``, or at its bound with a score below ``low``, leaves the active set.
     ``scratch`` is a vector of zeros as long as w: it holds a row for the time of a product of two rows.
@@ -26,7 +28,7 @@ def visit_pairs(
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
             look_ahead(rows, alpha, w, I, k)
-        i = np.int64(I[k])
+        i = np.uint64(I[k])
         if p[i] < 0.0:
             continue
         steps += 1
@@ -42,8 +44,8 @@ def visit_pairs(
         m = rho - s
         term = (C[i] - alpha[i]) * m if m > 0.0 else -alpha[i] * m
         gap += term if once else term / p[i]  # seldom visited variables stand for more
-        rise = s_down - s if can_rise and partners[1] >= 0 and partners[1] != i else 0.0
-        fall = s - s_up if can_fall and partners[0] >= 0 and partners[0] != i else 0.0
+        rise = s_down - s if can_rise and partners[1] != NOBODY and partners[1] != i else 0.0
+        fall = s - s_up if can_fall and partners[0] != NOBODY and partners[0] != i else 0.0
         delta = 0.0
         if rise > 0.0 or fall > 0.0:
             up, down = (i, partners[1]) if rise >= fall else (partners[0], i)
@@ -67,14 +69,19 @@ def visit_pairs(
                 s_up += mu * (q[up] - product)
                 s_down += mu * (product - q[down])
             # Both are known exactly now: each is the best partner of its kind, as far as it can still move.
-            partners[0] = up if alpha[up] < C[up] else (down if alpha[down] < C[down] else -1)
-            s_up = s_up if partners[0] == up else s_down if partners[0] == down else np.inf
-            partners[1] = down if alpha[down] > 0.0 else (up if alpha[up] > 0.0 else -1)
-            s_down = s_down if partners[1] == down else s_up if partners[1] == up else -np.inf
+            raised, lowered = s_up, s_down
+            if alpha[up] == C[up]:
+                partners[0], s_up = (down, lowered) if alpha[down] < C[down] else (NOBODY, np.inf)
+            else:
+                partners[0] = up
+            if alpha[down] == 0.0:
+                partners[1], s_down = (up, raised) if alpha[up] > 0.0 else (NOBODY, -np.inf)
+            else:
+                partners[1] = down
         else:
-            if can_rise and (partners[0] < 0 or s < s_up):
+            if can_rise and (partners[0] == NOBODY or s < s_up):
                 partners[0], s_up = i, s
-            if can_fall and (partners[1] < 0 or s > s_down):
+            if can_fall and (partners[1] == NOBODY or s > s_down):
                 partners[1], s_down = i, s
         if first_sweep:
             D_ref += fading * delta

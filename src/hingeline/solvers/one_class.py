@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.losses import Hinge
-from ..kernels.one_class import one_class_terms, visit_pairs
+from ..kernels.one_class import NOBODY, one_class_terms, visit_pairs
 from ..kernels.passes import add_weights, scores, squared_length, weighted_lengths
 from ..kernels.random import seeded
 from ..kernels.schedule import Preferences
@@ -157,7 +157,7 @@ def _sweep(machine: OneClass, run: Run, frequencies: Frequencies, preferences: P
     """Sweep until done (or ``run`` ends it)."""
     data = machine.data
     scratch = np.zeros_like(machine.w)
-    partners = np.array([-1, -1])
+    partners = np.array([NOBODY, NOBODY])
     low, high, seen = -inf, inf, Seen()
     machine.rho = quantile(machine.scores_of(machine.w, run.passes), machine.C, machine.total)
     for sweep in run.sweeps():
