@@ -5,11 +5,13 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from problems import ENGINES, LOSSES, classification, csr
 
-from hingeline import LinearSVC, solve
+from hingeline import LinearSVC, LogisticRegression, OneClassSVM, solve
 from hingeline.io import dump_svmlight, load_svmlight
 
 
@@ -27,6 +29,15 @@ def results():
     X, y = classification(15, 3, seed=62, n_classes=3)
     found["LinearSVC"] = LinearSVC().fit(csr(X), y).decision_function(csr(X)).ravel().tolist()
     found["svmlight"] = svmlight()
+    for solver in ("auto", "hybrid"):
+        model = LinearSVC(multi_class="crammer_singer", solver=solver, tol=1e-10, random_state=0).fit(csr(X), y)
+        found[f"Crammer-Singer {solver}"] = [*model.coef_.ravel(), model.objective_, model.dual_objective_]
+        model = OneClassSVM(solver=solver, nu=0.3, tol=1e-10, random_state=0).fit(csr(X + 1.0))
+        found[f"one class {solver}"] = [*model.coef_.ravel(), model.offset_, model.objective_]
+    wide = np.hstack([X] + [X[:, [0]] * X[:, [1]] + k * X for k in range(1, 140)])  # few columns have another way
+    for rows in (X, wide):
+        model = LogisticRegression(penalty="l1", C=0.1, gap_tol=1e-9, solver="hybrid", random_state=0).fit(rows, y == 0)
+        found[f"l1 {rows.shape}"] = [model.objective_]
     return found
 
 
