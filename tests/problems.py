@@ -6,10 +6,17 @@ import numpy as np
 from scipy import sparse
 
 import hingeline.solvers.train
-from hingeline import Hinge, SquaredHinge
+from hingeline import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}
-ENGINES = tuple(hingeline.solvers.train.ENGINES)
+MARGIN_LOSSES = {**LOSSES, "logistic": Logistic}
+TARGET_LOSSES = {
+    "epsilon_insensitive": lambda C: EpsilonInsensitive(C, 0.3),
+    "squared_epsilon_insensitive": lambda C: SquaredEpsilonInsensitive(C, 0.3),
+}
+EVERY_LOSS = {**MARGIN_LOSSES, **TARGET_LOSSES}
+SMOOTH_ENGINES = ("newton_cg",)  # for losses without kinks
+ENGINES = tuple(engine for engine in hingeline.solvers.train.ENGINES if engine not in SMOOTH_ENGINES)
 COORDINATE_ENGINES = tuple(engine for engine in ENGINES if engine != "newton")
 
 
@@ -23,6 +30,13 @@ def classification(n=60, d=8, *, seed=0, density=1.0, n_classes=2, ones=False):
     y = scores.argmax(axis=1)
     y[:n_classes] = np.arange(n_classes)  # every class occurs
     return X, np.where(y == 1, 1, -1) if n_classes == 2 else y
+
+
+def regression(n=60, d=8, *, seed=0, density=1.0):
+    """Return a dense X and the targets of a noisy linear rule."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
+    return X, X @ rng.normal(size=d) + 0.5 + rng.standard_t(3, size=n)
 
 
 def margins(X, y, w, intercept=0.0):

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from .estimators import LinearSVC
-from .kernels.losses import Hinge, SquaredHinge
+from .estimators import LinearSVC, LinearSVR, LogisticRegression
+from .kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from .solution import Certificate, Progress, Solution
 from .solvers.solve import solve
 
 __version__ = "0.1.0"
 
-__all__ = ["Certificate", "Hinge", "LinearSVC", "Progress", "Solution", "SquaredHinge", "solve"]
+__all__ = [
+    "Certificate",
+    "EpsilonInsensitive",
+    "Hinge",
+    "LinearSVC",
+    "LinearSVR",
+    "Logistic",
+    "LogisticRegression",
+    "Progress",
+    "Solution",
+    "SquaredEpsilonInsensitive",
+    "SquaredHinge",
+    "solve",
+]

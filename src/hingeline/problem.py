@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .kernels.losses import Hinge, Loss
+from .kernels.losses import REGRESSION, UNBOUNDED, Loss
 from .kernels.passes import scan_sparse, squared_norms
 from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from .pace import Pace
@@ -60,7 +60,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Problem:
-    """min_w |w|^2/2 + sum_i loss_i(1 - y_i <x_i, w>), with C_i the weight of row i.
+    """min_w |w|^2/2 + sum_i loss(y_i, <x_i, w>), with C_i the weight of row i; y holds labels, or targets (float64).
 
     ``kept`` lists the rows that an engine visits: rows of zeros are solved at once and rows of no weight count for
     nothing. None means every row.
@@ -71,6 +71,11 @@ class Problem:
     C: np.ndarray | float
     loss: Loss
     kept: np.ndarray | None
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """Return the s_i in w = sum_i alpha_i s_i x_i: labels, or ones."""
+        return np.ones(self.data.n_rows, dtype=np.float32) if isinstance(self.loss, REGRESSION) else self.y
 
     @property
     def every_row(self) -> bool:
@@ -90,9 +95,11 @@ class Problem:
 
 
 def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Loss) -> Problem:
-    """Return the problem of labels ``y`` in {-1, +1} and, where given, row ``weights`` that multiply C."""
+    """Return the problem of ``y`` (labels -1 and +1, or targets) and, where given, row ``weights`` that multiply C."""
     if not (loss.C >= SMALLEST_C and isfinite(loss.C)):
         raise ValueError(f"C must be a positive finite number, {SMALLEST_C:g} or more; got {loss.C!r}.")
+    if isinstance(loss, REGRESSION) and not (loss.epsilon >= 0.0 and isfinite(loss.epsilon)):
+        raise ValueError(f"epsilon must be finite and not negative; got {loss.epsilon!r}.")
     C: np.ndarray | float = float(loss.C)
     visited = data.q > 0.0
     if weights is not None:
@@ -105,13 +112,14 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
         visited &= C > 0.0
     # What an engine may meet on its way, at the most: |w|, a margin, an objective.
     total_C = data.n_rows * float(np.max(C))
+    at_zero = max(1.0, float(np.abs(y).max()))
     longest = 2.0 * total_C * sqrt(data.largest_q)
-    farthest = 1.0 + sqrt(data.largest_q) * longest
+    farthest = at_zero + sqrt(data.largest_q) * longest
     largest = longest * longest + total_C * farthest
-    if not (largest if isinstance(loss, Hinge) else max(largest, farthest) * farthest) < inf:
+    if not (max(largest, farthest) * farthest if isinstance(loss, UNBOUNDED) else largest) < inf:
         raise ValueError(
-            f"C = {loss.C:g} times the weights times the squared values of X overflows float64: "
-            "scale X, or choose a smaller C."
+            f"C = {loss.C:g} times the weights times the squared values of X{' and y' * (at_zero > 1.0)} overflows "
+            "float64: scale them, or choose a smaller C."
         )
     kept = None if visited.all() else np.flatnonzero(visited).astype(np.uint32)
     return Problem(data, y, C, loss, kept)

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hingeline import LinearSVC
+from hingeline import LinearSVC, LinearSVR, LogisticRegression
 
 VARIANTS = [
     LinearSVC(),
@@ -14,6 +14,10 @@ VARIANTS = [
     # Repeated rows must equal weighted ones to 1e-9, so a coordinate engine that obeys its tol needs a tight one.
     LinearSVC(solver="baseline", C=0.01, tol=1e-10),
     LinearSVC(solver="avsf", C=0.01, tol=1e-10),
+    LogisticRegression(),
+    LogisticRegression(solver="hybrid", C=0.01, tol=1e-12),
+    LinearSVR(),
+    LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1),
 ]
 
 

@@ -226,7 +226,7 @@ def test_newton_says_where_it_ends():
         (r"y\[0\] is .*labels must be -1 and \+1", {"y": np.where(Y == 1, 2, 3)}),
         (r"y has shape \(11,\), X has 12 rows", {"y": Y[:-1]}),
         (r"one class only", {"y": np.ones(12)}),
-        (r"loss must be a Hinge or a SquaredHinge", {"loss": "hinge"}),
+        (r"loss must be one of Hinge, SquaredHinge", {"loss": "hinge"}),
         (r"C must be a positive finite number", {"loss": Hinge(C=0.0)}),
         (r"C must be a positive finite number", {"loss": SquaredHinge(C=np.inf)}),
         (r"solver must be 'auto' or one of", {"solver": "sgd"}),

@@ -2,53 +2,150 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES
+from problems import EVERY_LOSS, MARGIN_LOSSES
 
-from hingeline.kernels.losses import at_zero_row, diagonal, gap_term, primal_term, upper
+from hingeline.kernels import losses
+from hingeline.kernels.logistic import divergence, divergence_estimate, sigmoid
 
 MARGINS = np.linspace(-2.0, 3.0, 21)
 C = 0.7
+SMALL = 1e-6
 
 
 def alphas(loss):
     """Return feasible dual variables, the bounds among them."""
-    return np.linspace(0.0, min(upper(loss, C), 4.0), 15)
+    return np.linspace(max(losses.lower(loss, C), -4.0), min(losses.upper(loss, C), 4.0), 15)
 
 
-@pytest.mark.parametrize(("name", "power"), [("hinge", 1), ("squared_hinge", 2)])
-def test_primal_term(name, power):
-    loss = LOSSES[name](C)
-    found = [primal_term(loss, m, C) for m in MARGINS]
-    np.testing.assert_allclose(found, C * np.maximum(0.0, MARGINS) ** power)
+def definition(name, m):
+    x = np.maximum(0.0, np.abs(m) - EVERY_LOSS[name](C)[-1])
+    return {
+        "hinge": C * np.maximum(0.0, m),
+        "squared_hinge": C * np.maximum(0.0, m) ** 2,
+        "logistic": C * np.log(1.0 + np.exp(m)),
+        "epsilon_insensitive": C * x,
+        "squared_epsilon_insensitive": C * x**2,
+    }[name]
 
 
-@pytest.mark.parametrize("name", LOSSES)
+def conjugate(name, a):
+    loss = EVERY_LOSS[name](C)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = np.nan_to_num(a * np.log(a / C)) + np.nan_to_num((C - a) * np.log(1.0 - a / C))
+    return {
+        "hinge": 0.0 * a,
+        "squared_hinge": a**2 / (4.0 * C),
+        "logistic": entropy,
+        "epsilon_insensitive": loss[-1] * np.abs(a),
+        "squared_epsilon_insensitive": loss[-1] * np.abs(a) + a**2 / (4.0 * C),
+    }[name]
+
+
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_primal_term(name):
+    found = [losses.primal_term(EVERY_LOSS[name](C), m, C) for m in MARGINS]
+    np.testing.assert_allclose(found, definition(name, MARGINS))
+
+
+@pytest.mark.parametrize("name", EVERY_LOSS)
 def test_gap_term_is_what_fenchel_and_young_leave(name):
-    """loss(m) - alpha m + D alpha^2/2 >= 0, and zero just where the two belong together."""
-    loss = LOSSES[name](C)
+    """loss(m) - alpha m + conjugate(alpha) >= 0, and zero just where the two belong together."""
+    loss = EVERY_LOSS[name](C)
+    a = alphas(loss)
     for m in MARGINS:
-        terms = np.array([gap_term(loss, m, alpha, C) for alpha in alphas(loss)])
-        expected = primal_term(loss, m, C) - alphas(loss) * m + 0.5 * diagonal(loss, C) * alphas(loss) ** 2
+        terms = np.array([losses.gap_term(loss, m, alpha, C) for alpha in a])
         assert (terms >= 0.0).all()
-        np.testing.assert_allclose(terms, expected, atol=1e-14)
+        np.testing.assert_allclose(terms, definition(name, m) - a * m + conjugate(name, a), atol=1e-14)
+        fit = losses.response(loss, m, C)
+        assert losses.lower(loss, C) <= fit <= losses.upper(loss, C)
+        assert losses.gap_term(loss, m, fit, C) < 1e-15
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_gap_term_vanishes_at_the_optimum(name):
-    loss = LOSSES[name](C)
-    best = {m: C * (m > 0.0) if name == "hinge" else 2.0 * C * max(0.0, m) for m in MARGINS}
-    assert max(gap_term(loss, m, alpha, C) for m, alpha in best.items()) < 1e-15
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_gap_estimate_is_near(name):
+    loss = EVERY_LOSS[name](C)
+    for m in MARGINS:
+        for alpha in alphas(loss):
+            exact, estimate = losses.gap_term(loss, m, alpha, C), losses.gap_estimate(loss, m, alpha, C)
+            assert 0.4 * exact <= estimate <= exact
 
 
 def test_bounds_and_diagonal():
-    hinge, squared = LOSSES["hinge"](C), LOSSES["squared_hinge"](C)
-    assert (upper(hinge, C), diagonal(hinge, C)) == (C, 0.0)
-    assert (upper(squared, C), diagonal(squared, C)) == (np.inf, 1.0 / (2.0 * C))
+    hinge, squared = MARGIN_LOSSES["hinge"](C), MARGIN_LOSSES["squared_hinge"](C)
+    assert (losses.upper(hinge, C), losses.diagonal(hinge, C)) == (C, 0.0)
+    assert (losses.upper(squared, C), losses.diagonal(squared, C)) == (np.inf, 1.0 / (2.0 * C))
 
 
-@pytest.mark.parametrize("name", LOSSES)
+def dual_along(name, loss, m, alpha, q, a):
+    """The dual along one axis, seen from alpha, where ``m`` is missing."""
+    return a * m - conjugate(name, a) - 0.5 * q * (a - alpha) ** 2
+
+
+@pytest.mark.parametrize("q", [0.01, 1.0, 300.0])
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_a_step_finds_the_best_of_its_axis(name, q):
+    loss = EVERY_LOSS[name](C)
+    low, high = max(losses.lower(loss, C), -20.0), min(losses.upper(loss, C), 20.0)
+    grid = np.linspace(low, high, 20_001)
+    for m in (*MARGINS[::3], -40.0, 40.0):
+        for alpha in alphas(loss)[::3]:
+            stepped, gain = losses.step(loss, m, alpha, q, C)
+            assert losses.lower(loss, C) <= stepped <= losses.upper(loss, C)
+            value = dual_along(name, loss, m, alpha, q, np.array(stepped))
+            assert value >= dual_along(name, loss, m, alpha, q, grid).max() - 1e-9
+            expected = value - dual_along(name, loss, m, alpha, q, np.array(alpha))
+            if name == "logistic":  # an estimate from below
+                assert (0.4 * expected - 1e-12 if abs(m) < 10.0 else 0.0) <= gain <= expected + 1e-9
+            else:
+                assert gain == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_pull_vanishes_just_at_the_optimum_and_shows_the_way(name):
+    loss = EVERY_LOSS[name](C)
+    for m in MARGINS:
+        assert losses.pull(loss, m, losses.response(loss, m, C), C)[0] == pytest.approx(0.0, abs=1e-15)
+        for alpha in alphas(loss):
+            violation, pressure = losses.pull(loss, m, alpha, C)
+            assert violation == 0.0 or pressure == 0.0
+            moved = losses.step(loss, m, alpha, 1e-9, C)[0] - alpha
+            assert np.sign(moved) == np.sign(violation) or abs(moved) < 1e-12
+
+
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_proximal_is_the_response_smoothed(name):
+    loss = EVERY_LOSS[name](C)
+    smooth = isinstance(loss, losses.SMOOTH)
+    sigma, abar = (0.0, 0.0) if smooth else (0.3, 0.2)
+    scale = 1.0 if name == "logistic" else 2.0 if smooth else 1.0 / (sigma * C)
+    for m in MARGINS + 0.0123:  # away from kinks
+        a, band = losses.proximal(loss, m, abar, sigma, C)
+        slope = (losses.proximal(loss, m + SMALL, abar, sigma, C)[0] - a) / SMALL
+        assert scale * band == pytest.approx(slope, rel=1e-4, abs=1e-6)
+        if smooth:
+            assert a == pytest.approx(losses.response(loss, m, C), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", MARGIN_LOSSES)
 def test_a_row_of_zeros_is_solved_by_its_value(name):
-    loss = LOSSES[name](C)
-    alpha = at_zero_row(loss, C)
-    assert gap_term(loss, 1.0, alpha, C) == pytest.approx(0.0, abs=1e-15)
-    assert 0.0 < alpha <= upper(loss, C)
+    loss = MARGIN_LOSSES[name](C)
+    m = losses.missing(loss, 1.0, 0.0)
+    alpha = losses.response(loss, m, C)
+    assert losses.gap_term(loss, m, alpha, C) == pytest.approx(0.0, abs=1e-15)
+    assert 0.0 < alpha <= losses.upper(loss, C)
+
+
+def test_logistic_at_its_ends():
+    """Margins of any size, probabilities of zero and one: finite, never negative, right where the answer is known."""
+    for m in (-1e308, -800.0, -40.0, 0.0, 40.0, 800.0, 1e308):
+        assert 0.0 <= sigmoid(m) <= 1.0
+        for a in (0.0, 5e-324, 1e-300, 1e-17, 0.5, 1.0 - 2.0**-53, 1.0):
+            terms = divergence(a, m), divergence_estimate(a, sigmoid(m))
+            assert np.isfinite(terms).all()
+            assert min(terms) >= 0.0
+    assert divergence(1.0, -800.0) == pytest.approx(800.0)
+    assert divergence(0.0, -40.0) == pytest.approx(np.exp(-40.0))
+    for d in (1e-3, 1e-5, 1e-9):  # second order: half of d^2/(s t)
+        assert divergence(0.3 + d, np.log(0.3 / 0.7)) == pytest.approx(
+            0.5 * d * d / 0.21, rel=2e-3 if d > 1e-4 else 1e-4
+        )

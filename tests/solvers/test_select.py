@@ -5,7 +5,7 @@ import pytest
 from problems import classification
 from scipy import sparse
 
-from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
 from hingeline.solvers import select
 from hingeline.solvers.driver import Stop
@@ -34,6 +34,12 @@ def test_many_features_are_the_hybrids():
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
 def test_few_features_and_large_C_are_newtons(loss):
     assert phases(narrow(), 1e4, loss=loss)[0].engine == "newton"
+
+
+@pytest.mark.parametrize("loss", [Logistic, SquaredEpsilonInsensitive])
+def test_few_features_of_a_smooth_loss_are_newton_cgs(loss):
+    for C in (1e-4, 1e4):
+        assert [p.engine for p in phases(narrow(), C, loss=loss)] == ["newton_cg", "hybrid"]
 
 
 def test_easy_problems_open_with_sweeps():

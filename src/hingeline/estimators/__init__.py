@@ -1,5 +1,7 @@
 """scikit-learn estimators."""
 
 from .linear_svc import LinearSVC
+from .linear_svr import LinearSVR
+from .logistic_regression import LogisticRegression
 
-__all__ = ["LinearSVC"]
+__all__ = ["LinearSVC", "LinearSVR", "LogisticRegression"]

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .compile import kernel
-from .losses import diagonal, gap_term, primal_term, upper
-from .rows import ONE, add_square, axpy, dot, squared_norm, value
-from .shrink import projected
+from .losses import gap_term, missing, primal_term, pull, response
+from .rows import ONE, add_square, add_squares, axpy, dot, squared_norm, value
 
 
 @kernel
@@ -39,11 +38,28 @@ def squared_norms(rows: Any, scratch: Any, distinct: Any, q: Any, begin: Any, en
 
 
 @kernel
-def add_weights(rows: Any, alpha: Any, y: Any, w: Any, begin: Any, end: Any) -> None:
-    """w <- w + sum alpha_i y_i x_i over the rows begin to end."""
+def add_weights(rows: Any, alpha: Any, s: Any, w: Any, begin: Any, end: Any) -> None:
+    """w <- w + sum alpha_i s_i x_i over the rows begin to end; s_i is a label, or 1."""
     for i in range(np.uint64(begin), np.uint64(end)):
         if alpha[i] != 0.0:
-            axpy(rows, i, alpha[i] * y[i], w)
+            axpy(rows, i, alpha[i] * s[i], w)
+
+
+@kernel
+def settle_rows(loss: Any, variables: Any, which: Any) -> None:
+    """Set the variables of rows of zeros, where f(x_i) = 0 whatever w, to their optimum."""
+    alpha, _, C, _, y = variables
+    for k in range(which.size):
+        i = which[k]
+        alpha[i] = response(loss, missing(loss, y[i], 0.0), C[i])
+
+
+@kernel
+def respond_rows(rows: Any, loss: Any, variables: Any, w: Any, alpha: Any, begin: Any, end: Any) -> None:
+    """alpha_i: what the margin of row i at the weights w calls for."""
+    _, _, C, _, y = variables
+    for i in range(np.uint64(begin), np.uint64(end)):
+        alpha[i] = response(loss, missing(loss, y[i], dot(rows, i, w)), C[i])
 
 
 @kernel
@@ -56,12 +72,23 @@ def certify_rows(rows: Any, loss: Any, variables: Any, w: Any, begin: Any, end: 
     violation, losses, gap = 0.0, 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:
-            m = 1.0 - y[i] * dot(rows, i, w)
-            g = m - diagonal(loss, C[i]) * alpha[i]
-            violation = max(violation, abs(projected(alpha[i], g, upper(loss, C[i]))))
+            m = missing(loss, y[i], dot(rows, i, w))
+            violation = max(violation, abs(pull(loss, m, alpha[i], C[i])[0]))
             losses += primal_term(loss, m, C[i])
             gap += gap_term(loss, m, alpha[i], C[i])
     return violation, losses, gap
+
+
+@kernel
+def sum_dual_terms(loss: Any, variables: Any, alpha: Any, t: Any, begin: Any, end: Any) -> Any:
+    """Sum of a missing(y_i, 0) - conjugate(a) with a = t alpha_i: the dual at t alpha, but for -|w|^2/2."""
+    _, _, C, _, y = variables
+    s = 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if C[i] > 0.0:
+            a = t * alpha[i]  # the gap term at m = 0 is the loss there plus the conjugate
+            s += a * missing(loss, y[i], 0.0) - (gap_term(loss, 0.0, a, C[i]) - primal_term(loss, 0.0, C[i]))
+    return s
 
 
 @kernel
@@ -74,6 +101,22 @@ def add_gram(rows: Any, s: Any, counted: Any, distinct: Any, G: Any, begin: Any,
 
 
 @kernel
+def add_curvature(rows: Any, s: Any, v: Any, out: Any, begin: Any, end: Any) -> None:
+    """out <- out + sum s_i <x_i, v> x_i over the rows begin to end: a product with X' S X, each row read once."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if s[i] != 0.0:
+            axpy(rows, i, s[i] * dot(rows, i, v), out)
+
+
+@kernel
+def add_diagonal(rows: Any, s: Any, out: Any, begin: Any, end: Any) -> None:
+    """out_j <- out_j + sum s_i x_ij^2 over the rows begin to end (repeated indices one by one)."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if s[i] != 0.0:
+            add_squares(rows, i, s[i], out)
+
+
+@kernel
 def scores(rows: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
     """out_i = <x_i, w> for the rows begin to end."""
     for i in range(np.uint64(begin), np.uint64(end)):
@@ -81,10 +124,10 @@ def scores(rows: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def signed_scores(rows: Any, y: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
+def signed_scores(rows: Any, s: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
     """out_i = y_i <x_i, w> for the rows begin to end."""
     for i in range(np.uint64(begin), np.uint64(end)):
-        out[i] = y[i] * dot(rows, i, w)
+        out[i] = s[i] * dot(rows, i, w)
 
 
 @kernel
@@ -109,8 +152,8 @@ def squared_length(w: Any) -> Any:
 
 @kernel
 def weighted_lengths(alpha: Any, q: Any) -> Any:
-    """Sum of alpha_i |x_i|."""
+    """Sum of |alpha_i| |x_i|."""
     s = 0.0
     for i in range(alpha.size):
-        s += alpha[i] * np.sqrt(q[i])
+        s += abs(alpha[i]) * np.sqrt(q[i])
     return s

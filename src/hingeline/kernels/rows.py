@@ -8,6 +8,7 @@ A view has few verbs, and every engine is written in them alone:
 ``squared_norm(rows, i, scratch, distinct)``  |x_i|^2; where indices may repeat it is <x_i, s> with s = x_i summed
                                             up in ``scratch``, a vector of zeros as long as w that is left so
 ``add_square(rows, i, a, G, distinct)``     G <- G + a x_i x_i', upper triangle
+``add_squares(rows, i, a, out)``            out_j <- out_j + a x_ij^2, the diagonal of that
 ``value(rows, k)``                          stored value number k (sparse rows only)
 ``prefetch_pointers(rows, i)``              ask for where row i begins and ends,
 ``prefetch_row(rows, i)``                   then for its indices and values,
@@ -135,6 +136,20 @@ def dense_add_square(rows: DenseRows, i: Any, a: float, G: np.ndarray, distinct:
             G[u, m] += v * rows.X[i, m]
 
 
+def sparse_add_squares(rows: CsrRows | OnesRows, i: Any, a: float, out: np.ndarray) -> None:
+    out[out.size - 1] += a * rows.bias * rows.bias
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        v = value(rows, k)
+        out[rows.indices[k]] += a * v * v
+
+
+def dense_add_squares(rows: DenseRows, i: Any, a: float, out: np.ndarray) -> None:
+    out[out.size - 1] += a * rows.bias * rows.bias
+    for j in range(rows.X.shape[1]):
+        v = np.float64(rows.X[i, j])
+        out[j] += a * v * v
+
+
 def csr_squared_norm(rows: CsrRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
     s = rows.bias * rows.bias
     if distinct:
@@ -211,6 +226,7 @@ dot = by_type({CsrRows: csr_dot, OnesRows: ones_dot, DenseRows: dense_dot})
 axpy = by_type({CsrRows: csr_axpy, OnesRows: ones_axpy, DenseRows: dense_axpy})
 value = by_type({CsrRows: csr_value, OnesRows: ones_value})
 add_square = by_type({CsrRows: sparse_add_square, OnesRows: sparse_add_square, DenseRows: dense_add_square})
+add_squares = by_type({CsrRows: sparse_add_squares, OnesRows: sparse_add_squares, DenseRows: dense_add_squares})
 squared_norm = by_type(
     {CsrRows: csr_squared_norm, OnesRows: ones_squared_norm, DenseRows: dense_squared_norm},
 )

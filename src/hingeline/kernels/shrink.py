@@ -26,14 +26,6 @@ def wider(one: Thresholds, other: Thresholds) -> Thresholds:
 
 
 @kernel
-def is_shrunk(thresholds: Any, alpha: Any, g: Any, U: Any) -> Any:
-    """Tell whether a variable sits at a bound and will probably stay there."""
-    return (alpha == 0.0 and g < thresholds.v_min) or (alpha == U and g > thresholds.v_max)
-
-
-@kernel
-def projected(alpha: Any, g: Any, U: Any) -> Any:
-    """Projected gradient: zero where the gradient points out of the box."""
-    if (alpha == 0.0 and g < 0.0) or (alpha == U and g > 0.0):
-        return 0.0
-    return g
+def is_shrunk(thresholds: Any, pressure: Any) -> Any:
+    """Tell whether a variable that presses against its bound (zero: it does not) will probably stay there."""
+    return pressure < thresholds.v_min or pressure > thresholds.v_max

@@ -1,9 +1,10 @@
 """The proximal dual term of one row, and its sums along a line: what the Newton engine needs of a loss.
 
-psi_i(m) = max over 0 <= a <= U_i of  a m - D_i a^2/2 - sigma_i (a - abar_i)^2/2,   sigma_i = 2 delta / C_i,
+psi_i(m) = max over the box of  a m - conjugate_i(a) - sigma_i (a - abar_i)^2/2,   sigma_i = 2 delta / C_i,
 
-is smooth in m, with slope alpha_i = clip((m + sigma_i abar_i)/(D_i + sigma_i), 0, U_i) and curvature 1/(D_i + sigma_i)
-in the band where alpha_i is not clipped. The squared hinge is smooth by itself (D_i > 0) and takes delta = 0.
+is smooth in m, with the slope alpha_i that the verb ``proximal`` gives. For the hinge that is clip(abar_i + m/sigma_i,
+0, C_i), with curvature 1/sigma_i = C_i/(2 delta) in the band where nothing is clipped. Squared losses and the logistic
+loss are smooth by themselves and take delta = 0. Curvatures are ``scale`` times the entries of ``band``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .compile import kernel
-from .losses import diagonal, gap_term, primal_term, upper
+from .losses import gap_estimate, gap_term, lower, primal_term, proximal, pull, upper
 
 
 @kernel
@@ -32,7 +33,7 @@ def respond(
     begin: Any,
     end: Any,
 ) -> Any:
-    """m <- m - tau t, alpha_i at these margins, its ``change``, and C_i in the band (0 elsewhere).
+    """m <- m - tau t, alpha_i at these margins, its ``change``, and the band (0 outside).
 
     Rows with C_i = 0 do not respond. Returns the largest violation, the size of the band, the number of rows where it
     is not ``counted``, and the sums of the losses and of the gap terms.
@@ -42,20 +43,11 @@ def respond(
         m[i] -= tau * t[i]
         a, inside = 0.0, 0.0
         if C[i] > 0.0:
-            U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
-            a = (m[i] + sigma * abar[i]) / (D + sigma)
-            if a <= 0.0:
-                a = 0.0
-                violation = max(violation, m[i])
-            elif a >= U:
-                a = U
-                violation = max(violation, -m[i])
-            else:
-                inside = C[i]
-                size += 1
-                violation = max(violation, abs(m[i] - D * a))
+            a, inside = proximal(loss, m[i], abar[i], 2.0 * delta / C[i], C[i])
+            size += inside > 0.0
+            violation = max(violation, abs(pull(loss, m[i], a, C[i])[0]))
             losses += primal_term(loss, m[i], C[i])
-            gap += gap_term(loss, m[i], a, C[i])
+            gap += gap_estimate(loss, m[i], a, C[i])
             change[i] = a - alpha[i]
             alpha[i] = a
         band[i] = inside
@@ -64,31 +56,62 @@ def respond(
 
 
 @kernel
-def along_line(loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, tau: Any, begin: Any, end: Any) -> Any:
+def respond_smoothly(loss: Any, C: Any, scale: Any, m: Any, alpha: Any, s: Any, begin: Any, end: Any) -> Any:
+    """A smooth loss at the margins m: its slopes alpha_i and curvatures s_i; returns its sum."""
+    losses = 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        alpha[i], s[i] = 0.0, 0.0
+        if C[i] > 0.0:
+            a, band = proximal(loss, m[i], 0.0, 0.0, C[i])
+            alpha[i], s[i] = a, scale * band
+            losses += primal_term(loss, m[i], C[i])
+    return losses
+
+
+@kernel
+def compare_duals(loss: Any, C: Any, m: Any, a: Any, excess: Any, begin: Any, end: Any) -> Any:
+    """Move the proposed dual variables ``a`` into the box, ``excess`` is what sticks out.
+
+    Returns the largest violation, the sum of the gap terms (estimated), and whether anything stuck out.
+    """
+    violation, gap, clipped = 0.0, 0.0, False
+    for i in range(np.uint64(begin), np.uint64(end)):
+        excess[i] = 0.0
+        if C[i] > 0.0:
+            inside = min(max(a[i], lower(loss, C[i])), upper(loss, C[i]))
+            if inside != a[i]:
+                excess[i] = a[i] - inside
+                a[i] = inside
+                clipped = True
+            violation = max(violation, abs(pull(loss, m[i], a[i], C[i])[0]))
+            gap += gap_estimate(loss, m[i], a[i], C[i])
+    return violation, gap, clipped
+
+
+@kernel
+def along_line(
+    loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, scale: Any, tau: Any, begin: Any, end: Any
+) -> Any:
     """First and second derivative in tau of sum_i psi_i(m_i - tau t_i) over the rows begin to end."""
     first, second = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:
-            U, D, sigma = upper(loss, C[i]), diagonal(loss, C[i]), 2.0 * delta / C[i]
-            a = (m[i] - tau * t[i] + sigma * abar[i]) / (D + sigma)
-            if a >= U:
-                first -= U * t[i]
-            elif a > 0.0:
-                first -= a * t[i]
-                second += t[i] * t[i] / (D + sigma)
+            a, band = proximal(loss, m[i] - tau * t[i], abar[i], 2.0 * delta / C[i], C[i])
+            first -= a * t[i]
+            second += scale * band * t[i] * t[i]
     return first, second
 
 
 @kernel
-def narrowed(at: Any, first: Any, second: Any, slope: Any) -> Any:
+def narrowed(at: Any, first: Any, second: Any, slope: Any, accuracy: Any) -> Any:
     """Go on from tau, where a convex function has these derivatives, towards its minimum.
 
-    The first derivative is piecewise linear and increasing: Newton's method, and Illinois' where that leaves the
-    bracket. ``slope`` is the derivative at 0, a thousandth of it is as good as zero; ``at`` is what the call before
-    returned: the bracket with its derivatives, tau, and whether tau is good enough.
+    The first derivative is increasing, mostly piecewise linear: Newton's method, and Illinois' where that leaves the
+    bracket. ``slope`` is the derivative at 0, ``accuracy`` the share of it that is as good as zero; ``at`` is what the
+    call before returned: the bracket with its derivatives, tau, and whether tau is good enough.
     """
     low, f_low, high, f_high, tau, done = at
-    if abs(first) <= 1e-3 * abs(slope):
+    if abs(first) <= accuracy * abs(slope):
         return low, f_low, high, f_high, tau, True
     if first < 0.0:
         f_high = 0.5 * f_high if low > 0.0 else f_high
@@ -104,13 +127,36 @@ def narrowed(at: Any, first: Any, second: Any, slope: Any) -> Any:
 
 @kernel
 def search_line(
-    loss: Any, C: Any, m: Any, t: Any, abar: Any, delta: Any, wp: Any, pp: Any, slope: Any, evaluations: Any, at: Any
+    loss: Any,
+    C: Any,
+    m: Any,
+    t: Any,
+    abar: Any,
+    delta: Any,
+    scale: Any,
+    wp: Any,
+    pp: Any,
+    slope: Any,
+    accuracy: Any,
+    evaluations: Any,
+    at: Any,
 ) -> Any:
     """Look for the minimum of |w + tau p|^2/2 + sum_i psi_i(m_i - tau t_i) along tau, for some evaluations."""
     for _ in range(evaluations):
         tau = at[4]
-        first, second = along_line(loss, C, m, t, abar, delta, tau, 0, m.size)
-        at = narrowed(at, first + wp + tau * pp, second + pp, slope)
+        first, second = along_line(loss, C, m, t, abar, delta, scale, tau, 0, m.size)
+        at = narrowed(at, first + wp + tau * pp, second + pp, slope, accuracy)
         if at[5]:
             break
     return at
+
+
+@kernel
+def sum_terms(loss: Any, C: Any, m: Any, alpha: Any, begin: Any, end: Any) -> Any:
+    """Sums of the losses and of the gap terms at given margins."""
+    losses, gap = 0.0, 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if C[i] > 0.0:
+            losses += primal_term(loss, m[i], C[i])
+            gap += gap_term(loss, m[i], alpha[i], C[i])
+    return losses, gap

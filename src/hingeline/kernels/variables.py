@@ -1,7 +1,8 @@
 """Dual variables and all that belongs to them, packed.
 
 A step needs five numbers of its variable. They share one record of 32 bytes, so a visit costs one cache line instead of
-five; the engines see five (strided) arrays and read like the paper.
+five; the engines see five (strided) arrays and read like the paper. Labels fit into 4 bytes, targets of a regression do
+not: their record has 40.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 RECORD = np.dtype([("alpha", "f8"), ("q", "f8"), ("C", "f8"), ("p", "f4"), ("y", "f4")])
+WIDE_RECORD = np.dtype([("alpha", "f8"), ("q", "f8"), ("C", "f8"), ("p", "f4"), ("y", "f8")], align=True)
 
 
 class Variables(NamedTuple):
-    """One entry a row: dual variable, squared norm, C_i, preference, label."""
+    """One entry a row: dual variable, squared norm, C_i, preference, label or target."""
 
     alpha: np.ndarray
     q: np.ndarray
@@ -23,8 +25,11 @@ class Variables(NamedTuple):
     y: np.ndarray
 
 
-def new_variables(n: int) -> Variables:
-    """Return ``n`` packed variables: alpha = 0, preferences 1, the rest for the caller to fill."""
-    records = np.zeros(n, dtype=RECORD)
+def new_variables(n: int, targets: bool = False) -> Variables:
+    """Return ``n`` packed variables: alpha = 0, preferences 1, the rest for the caller to fill.
+
+    ``targets`` says that y holds numbers of full precision.
+    """
+    records = np.zeros(n, dtype=WIDE_RECORD if targets else RECORD)
     records["p"] = 1.0
     return Variables(*(records[name] for name in Variables._fields))

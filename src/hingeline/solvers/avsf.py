@@ -20,7 +20,7 @@ import numpy as np
 
 from ..kernels.compile import kernel
 from ..kernels.lookahead import RECORD_AHEAD, look_ahead
-from ..kernels.losses import diagonal, gap_term, upper
+from ..kernels.losses import gap_estimate, missing, pull, sign, step
 from ..kernels.rows import axpy, dot
 from ..kernels.schedule import Preferences, adapted, define_schedule, shuffle, sum_preferences
 from .driver import Run, Verdict
@@ -58,20 +58,14 @@ def visit(
         if k + RECORD_AHEAD < np.uint64(I.size):
             look_ahead(rows, alpha, w, I, k)
         i = I[k]
-        U, D = upper(loss, C[i]), diagonal(loss, C[i])
-        m = 1.0 - y[i] * dot(rows, i, w)
-        g = m - D * alpha[i]
-        if alpha[i] > 0.0 and -g > v:
-            v = -g
-        if alpha[i] < U and g > v:
-            v = g
-        gap += gap_term(loss, m, alpha[i], C[i]) * mean_p / p[i]  # seldom visited variables stand for more
-        stepped = min(max(alpha[i] + g / (q[i] + D), 0.0), U)
+        m = missing(loss, y[i], dot(rows, i, w))
+        v = max(v, abs(pull(loss, m, alpha[i], C[i])[0]))
+        gap += gap_estimate(loss, m, alpha[i], C[i]) * mean_p / p[i]  # seldom visited variables stand for more
+        stepped, delta = step(loss, m, alpha[i], q[i], C[i])
         mu = stepped - alpha[i]
         if mu != 0.0:
             alpha[i] = stepped
-            axpy(rows, i, mu * y[i], w)
-        delta = mu * (g - 0.5 * mu * (q[i] + D))
+            axpy(rows, i, mu * sign(loss, y[i]), w)
         gain += delta
         if first_sweep:
             D_ref += fading * delta

@@ -20,10 +20,10 @@ import numpy as np
 
 from ..kernels.compile import kernel
 from ..kernels.lookahead import RECORD_AHEAD, look_ahead
-from ..kernels.losses import diagonal, gap_term, upper
+from ..kernels.losses import gap_estimate, missing, pull, sign, step
 from ..kernels.rows import axpy, dot
 from ..kernels.schedule import shuffle
-from ..kernels.shrink import Thresholds, is_shrunk, next_thresholds, projected
+from ..kernels.shrink import Thresholds, is_shrunk, next_thresholds
 from .driver import Run, Verdict
 from .state import State
 
@@ -49,22 +49,20 @@ def visit(
         if s + RECORD_AHEAD < np.uint64(A.size):
             look_ahead(rows, alpha, w, A, s)
         i = A[s]
-        U, D = upper(loss, C[i]), diagonal(loss, C[i])
-        m = 1.0 - y[i] * dot(rows, i, w)
-        g = m - D * alpha[i]
-        if is_shrunk(thresholds, alpha[i], g, U):
+        m = missing(loss, y[i], dot(rows, i, w))
+        v, pressure = pull(loss, m, alpha[i], C[i])
+        if is_shrunk(thresholds, pressure):
             continue
         A[n_active] = i
         n_active += 1
-        v = projected(alpha[i], g, U)
         v_min, v_max = min(v_min, v), max(v_max, v)
-        gap += gap_term(loss, m, alpha[i], C[i])
+        gap += gap_estimate(loss, m, alpha[i], C[i])
         if v != 0.0:
-            stepped = min(max(alpha[i] + g / (q[i] + D), 0.0), U)
+            stepped, delta = step(loss, m, alpha[i], q[i], C[i])
             mu = stepped - alpha[i]
             alpha[i] = stepped
-            axpy(rows, i, mu * y[i], w)
-            gain += mu * (g - 0.5 * mu * (q[i] + D))
+            axpy(rows, i, mu * sign(loss, y[i]), w)
+            gain += delta
     return n_active, v_min, v_max, gain, gap  # a plain tuple: see kernels/compile.py
 
 

@@ -23,10 +23,10 @@ import numpy as np
 
 from ..kernels.compile import kernel
 from ..kernels.lookahead import RECORD_AHEAD, look_ahead
-from ..kernels.losses import diagonal, gap_term, upper
+from ..kernels.losses import gap_estimate, missing, pull, sign, step
 from ..kernels.rows import axpy, dot
 from ..kernels.schedule import Preferences, accumulate, adapted, keep_active, shuffle, sum_preferences
-from ..kernels.shrink import Thresholds, is_shrunk, next_thresholds, projected, wider
+from ..kernels.shrink import Thresholds, is_shrunk, next_thresholds, wider
 from .driver import Run, Verdict
 from .state import State
 
@@ -74,23 +74,20 @@ def visit(
         if p[i] < 0.0:
             continue
         steps += 1
-        U, D = upper(loss, C[i]), diagonal(loss, C[i])
-        m = 1.0 - y[i] * dot(rows, i, w)
-        g = m - D * alpha[i]
-        if is_shrunk(thresholds, alpha[i], g, U):
+        m = missing(loss, y[i], dot(rows, i, w))
+        v, pressure = pull(loss, m, alpha[i], C[i])
+        if is_shrunk(thresholds, pressure):
             p[i] = -p[i]
             continue
-        v = projected(alpha[i], g, U)
         v_min, v_max = min(v_min, v), max(v_max, v)
-        term = gap_term(loss, m, alpha[i], C[i])
+        term = gap_estimate(loss, m, alpha[i], C[i])
         gap += term if once else term / p[i]  # seldom visited variables stand for more
         delta = 0.0
         if v != 0.0:
-            stepped = min(max(alpha[i] + g / (q[i] + D), 0.0), U)
+            stepped, delta = step(loss, m, alpha[i], q[i], C[i])
             mu = stepped - alpha[i]
             alpha[i] = stepped
-            axpy(rows, i, mu * y[i], w)
-            delta = mu * (g - 0.5 * mu * (q[i] + D))
+            axpy(rows, i, mu * sign(loss, y[i]), w)
             gain += delta
         if first_sweep:
             D_ref += fading * delta

@@ -1,12 +1,13 @@
 """Proximal Newton with a dense Cholesky factorisation, for few features (or few rows). Beyond the paper.
 
-Problem    min_w   |w|^2/2 + sum_i psi_i(1 - <z_i, w>)            (kernels/smooth.py; z_i = y_i x_i)
+Problem    min_w   |w|^2/2 + sum_i psi_i(m_i)      (kernels/smooth.py; m_i = m_i(0) - <z_i, w>, z_i = s_i x_i)
 Gradient   w - Z' alpha(w)        Hessian   I + sum over the band of s_i z_i z_i'
 
-For the squared hinge psi_i is the loss itself. For the hinge it is the loss smoothed around abar (at first C/2: the
-Huberised hinge) at width delta; when w is optimal for it, a free variable's violation is sigma_i |alpha_i - abar_i|
-<= delta. Then abar <- alpha, a smaller delta, and again: the method of multipliers for the dual, whose fixed point
-is the exact optimum. Each sub-problem takes a few Newton steps with an exact line search on the stored Zw, Zp.
+For a smooth loss psi_i is the loss itself. For the others it is smoothed around abar (at first the middle of the box;
+for the hinge C/2, the Huberised hinge) at width delta; when w is optimal for it, a free variable's violation is sigma_i
+|alpha_i - abar_i| <= delta. Then abar <- alpha, a smaller delta, and again: the method of multipliers for the dual,
+whose fixed point is the exact optimum. Each sub-problem takes a few Newton steps with an exact line search on the
+stored Zw, Zp.
 
 Where rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w.
 """
@@ -20,22 +21,23 @@ import numpy as np
 from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
 
-from ..kernels.losses import SquaredHinge
+from ..kernels.losses import SMOOTH, UNBOUNDED, lower, missing, upper
 from ..kernels.smooth import along_line, narrowed, respond, search_line
 from ..pace import Pace
+from ..problem import Problem
 from ..threads import Team
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
 from .sample import sample_of
 from .state import State, new_variables_of
 
-DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths: at first, and narrow enough where stages gain FAST
+DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
 NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
 LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
-LINE_STEPS = 40
+LINE_STEPS, LINE_ACCURACY = 40, 1e-3
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT = 64  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
@@ -64,25 +66,24 @@ class _Smoothed:
     def __init__(self, state: State, run: Run, team: Team, w: np.ndarray, delta: float) -> None:
         problem = state.problem
         self.loss, self.run = problem.loss, run
-        y = np.ascontiguousarray(state.variables.y, dtype=np.float64)
-        self.Z = RowOperator(problem, y, team.pace(run.clock.check))
+        self.Z = RowOperator(problem, problem.signs.astype(np.float64), team.pace(run.clock.check))
         self._terms = team.pace(run.clock.check)
         self._searches = Pace(run.clock.check, first=max(1, SEARCHED_AT_ONCE // problem.data.n_rows))
         self.is_tiny = problem.data.n_rows * problem.data.n_features < TINY
-        self.is_smooth = isinstance(problem.loss, SquaredHinge)
+        self.is_smooth = isinstance(problem.loss, SMOOTH)
         self.delta = 0.0 if self.is_smooth else delta
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
         self.C = np.where(responding, state.variables.C, 0.0)
         self.alpha = np.ascontiguousarray(state.variables.alpha)
         self.abar = self.alpha.copy()
         if not self.is_smooth and not self.alpha.any():
-            self.abar[:] = 0.5 * self.C
+            self.abar[:] = 0.5 * (lower(self.loss, self.C) + upper(self.loss, self.C))
         self.change, self.band = np.zeros_like(self.alpha), np.zeros_like(self.alpha)
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
-        self.w = w
+        self.w = w  # the intercept's from its anchor
         self.v: np.ndarray  # Z' alpha
-        self.m, scores = np.ones_like(self.alpha), self.Z.times(self.w)
+        self.m, scores = missing(self.loss, problem.y, 0.0).astype(np.float64), self.Z.times(state.to_anchor(w))
         self.max_z = sqrt(problem.data.largest_q)
         self.respond(1.0, scores, afresh=True)
 
@@ -121,9 +122,16 @@ class _Smoothed:
         """Tell whether the model would do, if only w = Z' alpha held."""
         return self.violation < stop.tol if stop.gap_tol is None else self.gap <= stop.gap_tol * self.primal
 
+    @property
+    def scale(self) -> float:
+        """Curvature of a row in the band over its entry there."""
+        if self.is_smooth:
+            return 2.0 if isinstance(self.loss, UNBOUNDED) else 1.0
+        return 0.5 / self.delta
+
     def direction(self) -> np.ndarray:
         """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions; s_i = scale C_i in the band B."""
-        scale = 2.0 if self.is_smooth else 0.5 / self.delta
+        scale = self.scale
         if self.Z.n_weights <= max(self.band_size, 64):
             H = scale * self._gram()
             H.flat[:: len(H) + 1] += 1.0  # the diagonal
@@ -160,7 +168,7 @@ class _Smoothed:
         """Return the step to the minimum along the line, from a slice of evaluations at a time."""
         at = (0.0, slope, np.inf, np.inf, 1.0, False)
         if self._terms.n_parts == 1:
-            args = (self.loss, self.C, self.m, t, self.abar, self.delta, wp, pp, slope)
+            args = (self.loss, self.C, self.m, t, self.abar, self.delta, self.scale, wp, pp, slope, LINE_ACCURACY)
             for begin, end in self._searches.slices(LINE_STEPS):
                 at = search_line(*args, end - begin, at)
                 if at[-1]:
@@ -169,14 +177,14 @@ class _Smoothed:
         for _ in range(LINE_STEPS):
             tau = at[-2]
             first, second = self._derivatives(t, tau)
-            at = narrowed(at, first + wp + tau * pp, second + pp, slope)
+            at = narrowed(at, first + wp + tau * pp, second + pp, slope, LINE_ACCURACY)
             if at[-1]:
                 break
         return at[-2]
 
     def _derivatives(self, t: np.ndarray, tau: float) -> tuple[float, float]:
         """Return the first and second derivative of the losses along the line, each thread's share added up."""
-        args = (self.loss, self.C, self.m, t, self.abar, self.delta, tau)
+        args = (self.loss, self.C, self.m, t, self.abar, self.delta, self.scale, tau)
         parts = self._terms.each(t.size, lambda part, begin, end: along_line(*args, begin, end))
         first, second = zip(*parts, strict=True)
         return sum(first), sum(second)
@@ -197,24 +205,29 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _unit(problem: Problem) -> float:
+    """Return what is missing at w = 0 on average: 1 for the hinge. Widths are told in it."""
+    return float(np.abs(missing(problem.loss, problem.y, 0.0)).mean()) or 1.0
+
+
 def _smoothed(state: State, run: Run) -> _Smoothed:
     """Return the smoothed problem where it begins: at the solution of a sample, if that is any good, else at w."""
-    problem = state.problem
+    problem, unit = state.problem, _unit(state.problem)
     step = min(SAMPLE_STEP, problem.data.n_rows // (SAMPLED_PER_WEIGHT * state.w.size))
     part = sample_of(problem, step) if step >= LEAST_STEP and not state.w.any() else None
     if part is not None:
         beginning = State(part, new_variables_of(part, None), state.w, state.rng)
-        sample = _Smoothed(beginning, run, ALONE, state.w.copy(), DELTA_FIRST)
-        sample.approach(SAMPLE_DELTA)
+        sample = _Smoothed(beginning, run, ALONE, state.w.copy(), DELTA_FIRST * unit)
+        sample.approach(SAMPLE_DELTA * unit)
         if np.isfinite(sample.w).all():
             return _Smoothed(state, run, run.team, sample.w, sample.delta)
-    return _Smoothed(state, run, run.team, state.w.copy(), DELTA_FIRST)
+    return _Smoothed(state, run, run.team, state.from_anchor(state.w), DELTA_FIRST * unit)
 
 
 def _newton(state: State, run: Run) -> None:
     check_size(state.problem.data.n_rows, state.problem.data.n_features)
     smoothed = _smoothed(state, run)
-    best, last_stage = np.inf, np.inf
+    best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * _unit(state.problem)
     steps, failed_stages = 0, 0
     for _ in run.sweeps():
         decrement = smoothed.step()
@@ -224,7 +237,7 @@ def _newton(state: State, run: Run) -> None:
         if reached < (1.0 if solved else WORTH_KEEPING) * best:  # a run may end anywhere, and then this is the model
             best = reached
             state.variables.alpha[:] = smoothed.alpha
-            state.w[:] = smoothed.w
+            state.w[:] = state.to_anchor(smoothed.w)
         run.dual = smoothed.primal - smoothed.gap
         gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
@@ -243,6 +256,6 @@ def _newton(state: State, run: Run) -> None:
             failed_stages += failed
             if failed_stages >= FAILED_STAGES:
                 raise Ended("rounding")
-            fast = smoothed.violation < FAST * last_stage and smoothed.delta < DELTA_LAST
+            fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
             last_stage, steps = smoothed.violation, 0
             smoothed.next_stage(WIDER if failed else 1.0 if fast else NARROWER)

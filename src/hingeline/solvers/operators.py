@@ -1,6 +1,6 @@
-"""The matrix Z (rows z_i = y_i x_i) as the Newton engine sees it: products, Gram matrix, rows as a dense block.
+"""The matrix Z (rows z_i = s_i x_i) as the Newton engines see it: products, Gram matrix, rows as a dense block.
 
-The engine is written against these four methods alone, so another array library can stand behind them.
+The engines are written against these methods alone, so another array library can stand behind them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
-from ..kernels.passes import add_gram, add_weights, signed_scores
+from ..kernels.passes import add_curvature, add_diagonal, add_gram, add_weights, signed_scores
 from ..kernels.rows import CsrRows, DenseRows
 from ..pace import Pace
 from ..problem import Problem
@@ -20,9 +20,9 @@ NARROW = 24  # columns up to which a plain loop beats a call of BLAS
 class RowOperator:
     """Z over a row view, a slice at a time; vectors of features have the intercept's entry last."""
 
-    def __init__(self, problem: Problem, y: np.ndarray, pace: Pace) -> None:
+    def __init__(self, problem: Problem, s: np.ndarray, pace: Pace) -> None:
         self._rows = problem.data.rows
-        self._y = y
+        self._s = s
         self._distinct = problem.data.distinct
         self._pace = pace
         self._blocks = Pace(pace.between, first=256)
@@ -31,14 +31,14 @@ class RowOperator:
     def times(self, p: np.ndarray) -> np.ndarray:
         """Return Z p."""
         out = np.empty(self.n_rows)
-        self._pace.each(self.n_rows, lambda part, begin, end: signed_scores(self._rows, self._y, p, out, begin, end))
+        self._pace.each(self.n_rows, lambda part, begin, end: signed_scores(self._rows, self._s, p, out, begin, end))
         return out
 
     def transposed(self, alpha: np.ndarray) -> np.ndarray:
         """Return Z' alpha."""
         out = np.zeros((self._pace.n_parts, self.n_weights))
         self._pace.each(
-            self.n_rows, lambda part, begin, end: add_weights(self._rows, alpha, self._y, out[part], begin, end)
+            self.n_rows, lambda part, begin, end: add_weights(self._rows, alpha, self._s, out[part], begin, end)
         )
         return summed(out)
 
@@ -58,6 +58,18 @@ class RowOperator:
         for part in parts:
             G += part
 
+    def curvature_times(self, s: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return Z' S Z v (the signs cancel)."""
+        out = np.zeros((self._pace.n_parts, self.n_weights))
+        self._pace.each(self.n_rows, lambda part, begin, end: add_curvature(self._rows, s, v, out[part], begin, end))
+        return summed(out)
+
+    def curvature_diagonal(self, s: np.ndarray) -> np.ndarray:
+        """Return the diagonal of Z' S Z."""
+        out = np.zeros((self._pace.n_parts, self.n_weights))
+        self._pace.each(self.n_rows, lambda part, begin, end: add_diagonal(self._rows, s, out[part], begin, end))
+        return summed(out)
+
     def block(self, band: np.ndarray) -> np.ndarray:
         """Return the rows ``band`` of Z as a dense matrix."""
         rows = self._rows
@@ -69,7 +81,7 @@ class RowOperator:
                 inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
                 np.add.at(Z[k], rows.indices[inside], rows.data[inside] if isinstance(rows, CsrRows) else 1.0)
         Z[:, -1] = rows.bias
-        Z *= self._y[band, None]
+        Z *= self._s[band, None]
         return Z
 
     def _add_dense_gram(self, rows: DenseRows, s: np.ndarray, G: np.ndarray) -> None:

@@ -11,6 +11,9 @@ one iteration                           30 ns a row, 3 ns a non-zero (passes), 0
                                         (Gram matrix of the band), 0.05 d^3 ns (Cholesky)
 ======================================  ===========================================================================
 
+The logistic and the squared epsilon-insensitive loss go to newton_cg where there are fewer than 500 features: its
+preconditioner is nearly exact there, and a handful of iterations of a few passes each is enough at any C.
+
 Where the model says that one engine is clearly cheaper, it starts; a hybrid that has spent what Newton's method would
 have cost hands its dual variables over to it, so a wrong guess costs at most about twice the better engine. Budgets are
 counted in steps, not in seconds: results do not depend on the machine's load.
@@ -23,11 +26,13 @@ from math import inf, log10
 
 import numpy as np
 
-from ..kernels.losses import SquaredHinge
+from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..problem import Problem
 from .driver import Stop
 from .newton import LARGEST_FACTOR
+from .newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 
+FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps
 SMALL = 100_000  # rows times columns; solved to rounding, which costs nothing and forgets the order of the rows
 CLEARLY = 3.0  # a factor between two estimates that may each be wrong
 OPENING = 0.25  # share of Newton's cost that sweeps may take where neither is clearly cheaper
@@ -56,6 +61,8 @@ def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
         return [Phase("newton", replace(stop, tol=0.0, gap_tol=None)), last]
     if data.n_features >= LARGEST_FACTOR:
         return [last]
+    if isinstance(problem.loss, FEW_STEPS) and data.n_features < LARGEST_SAMPLED_FACTOR:
+        return [Phase("newton_cg", stop), last]
     step, sweeps, newton = estimates(problem, stop)
     hybrid = step * sweeps * problem.n_variables
     if hybrid > CLEARLY * newton:
@@ -73,7 +80,7 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     kappa = float(np.mean(problem.C)) * float(data.q.mean())
     tol = 0.01 if stop.gap_tol is not None else stop.tol
     sweeps = (6.0 + 2.0 * kappa**0.85) * max(1.0, log10(1.0 / tol) / 2.0)
-    smooth = isinstance(problem.loss, SquaredHinge)
+    smooth = isinstance(problem.loss, SMOOTH)
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else 20.0 + 18.0 * log10(1.0 + kappa)
     iteration = data.n_rows * (30e-9 + 3e-9 * per_row + 0.14e-9 * per_row**2) + 0.05e-9 * d**3
     return 45e-9 + 2.2e-9 * per_row, sweeps, iterations * iteration

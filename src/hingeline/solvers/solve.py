@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..kernels.losses import Hinge, Loss, SquaredHinge
+from ..kernels.losses import EVERY_LOSS, REGRESSION, Hinge, Loss
 from ..problem import make_problem, read_data
 from ..solution import Progress, Solution
 from .driver import Stop
+from .free_intercept import train_free
 from .train import ENGINES, train
 
 
@@ -32,18 +33,19 @@ def solve(
     sample_weight: Any = None,
     bias: float = 0.0,
     n_jobs: int | None = None,
+    free_intercept: bool = False,
 ) -> Solution:
-    """Minimise |w|^2/2 + sum_i loss(1 - y_i <x_i, w>) and return the model with its certificate.
+    """Minimise |w|^2/2 + sum_i loss(y_i, <x_i, w>) and return the model with its certificate.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n_rows, n_features)
         float32 and float64 are used as they are where the layout (C order, CSR) fits.
     y : array of shape (n_rows,)
-        Labels -1 and +1.
-    loss : Hinge or SquaredHinge
+        Labels -1 and +1; targets for a regression.
+    loss : Hinge, SquaredHinge, Logistic, EpsilonInsensitive or SquaredEpsilonInsensitive
         The loss, with its C.
-    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
         Engine; "auto" chooses by the shape of the data, and solves small problems to rounding.
     tol : float
         Stop when the largest violation of the optimality conditions is below (the paper's eps).
@@ -63,27 +65,30 @@ def solve(
         Value of a constant feature; its weight times ``bias`` is the solution's ``intercept``.
     n_jobs : int, optional
         Threads, where the problem is large enough for them; -1 takes all cores. None means one.
+    free_intercept : bool
+        Leave the intercept out of the regulariser; a ``bias`` other than zero then changes the way, not the solution.
 
     Returns
     -------
     Solution
     """
-    if not isinstance(loss, (Hinge, SquaredHinge)):
-        raise ValueError(f"loss must be a Hinge or a SquaredHinge; got {loss!r}.")
+    if not isinstance(loss, EVERY_LOSS):
+        raise ValueError(f"loss must be one of {', '.join(kind.__name__ for kind in EVERY_LOSS)}; got {loss!r}.")
     if solver != "auto" and solver not in ENGINES:
         raise ValueError(f"solver must be 'auto' or one of {sorted(ENGINES)}; got {solver!r}.")
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     if not isfinite(bias):
         raise ValueError(f"bias must be finite; got {bias!r}.")
-    data = read_data(X, float(bias))
-    y = _labels(y, data.n_rows)
+    data = read_data(X, float(bias or free_intercept))
+    y = checked_targets(y, data.n_rows) if isinstance(loss, REGRESSION) else _labels(y, data.n_rows)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    problem = make_problem(data, y, weights, type(loss)(float(loss.C)))
+    problem = make_problem(data, y, weights, type(loss)(*map(float, loss)))
     if alpha0 is not None:
         alpha0 = checked_start(alpha0, data.n_rows)
     seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
     n_threads = effective_n_jobs(n_jobs)
-    return train(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback, n_threads=n_threads)
+    run = train_free if free_intercept else train
+    return run(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback, n_threads=n_threads)
 
 
 def checked_stop(tol: float, gap_tol: float | None, max_iter: int | None, max_time: float | None) -> Stop:
@@ -97,13 +102,33 @@ def checked_stop(tol: float, gap_tol: float | None, max_iter: int | None, max_ti
 
 
 def checked_start(alpha0: Any, n_rows: int) -> np.ndarray:
-    """Return the start as non-negative finite numbers, or raise."""
+    """Return the start as finite numbers, or raise; the state moves them into the box."""
     alpha0 = np.asarray(alpha0, dtype=np.float64)
     if alpha0.shape != (n_rows,):
         raise ValueError(f"alpha0 has shape {alpha0.shape}, X has {n_rows} rows: one value a row is needed.")
     if not np.isfinite(alpha0).all():
         raise ValueError(f"alpha0[{int(np.argmin(np.isfinite(alpha0)))}] is not finite.")
-    return np.maximum(alpha0, 0.0)
+    return alpha0
+
+
+def checked_targets(y: Any, n_rows: int) -> np.ndarray:
+    """Return the targets of a regression as float64, or raise."""
+    y = np.asarray(y)
+    if y.shape != (n_rows,):
+        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one target a row is needed.")
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers.")
+    try:
+        y = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y holds something that is no number: {error}. A regression needs numbers.") from error
+    finite = np.isfinite(y)
+    if not finite.all():
+        i = int(np.argmin(finite))
+        raise ValueError(
+            f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row, or give it a target."
+        )
+    return y
 
 
 def _labels(y: Any, n_rows: int) -> np.ndarray:

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.losses import SquaredHinge
-from ..kernels.passes import scores
+from ..kernels.passes import respond_rows, sum_dual_terms
 from ..pace import Pace
 from ..problem import Problem
 from .certificate import weights
 from .state import new_variables_of
 
+SHARES = np.linspace(0.0, 1.0, 11)  # of the proposed dual variables, first; then nearer to the best
+REFINED = 3
+
 
 def from_weights(problem: Problem, w: np.ndarray) -> np.ndarray:
     """Return dual variables that fit the weights ``w`` (the intercept's last) of a model of similar data.
 
-    The optimality conditions at w propose alpha_i = 2 C_i max(0, m_i) for the squared hinge and, for the hinge, C_i
-    where m_i > 0 (m_i = 1 - y_i <x_i, w>). Their multiple t alpha, t <= 1, of largest dual value is never worse
-    than alpha = 0: D(t alpha) = t sum alpha_i - t^2 (|Z' alpha|^2 + sum diagonal_i alpha_i^2)/2.
+    The optimality conditions at w propose the loss's response to each margin: alpha_i = 2 C_i max(0, m_i) for the
+    squared hinge, C_i where m_i > 0 for the hinge. Of their multiples t alpha, 0 <= t <= 1, the one of largest dual
+    value is never worse than alpha = 0.
     """
-    n = problem.data.n_rows
-    m = np.empty(n)
-    for begin, end in Pace().slices(n):
-        scores(problem.data.rows, w, m, begin, end)
-    m = 1.0 - problem.y * m
-    squared = isinstance(problem.loss, SquaredHinge)
-    alpha = 2.0 * problem.C * np.maximum(m, 0.0) if squared else problem.C * (m > 0.0)
-    v = weights(problem, new_variables_of(problem, alpha), Pace())
-    curvature = float(np.sum(v * v))
-    if squared:
-        curvature += float(np.sum(alpha * np.maximum(m, 0.0)))  # alpha_i^2 / (2 C_i)
-    t = float(alpha.sum()) / curvature if curvature > 0.0 else 1.0
-    return np.asarray(min(1.0, t) * alpha)
+    variables = new_variables_of(problem, None)
+    alpha = np.empty(problem.data.n_rows)
+    for begin, end in Pace().slices(alpha.size):
+        respond_rows(problem.data.rows, problem.loss, variables, w, alpha, begin, end)
+    variables.alpha[:] = alpha
+    v = weights(problem, variables, Pace())
+    length = float(np.sum(v * v))
+
+    def dual(t: float) -> float:
+        terms = (
+            sum_dual_terms(problem.loss, variables, alpha, t, begin, end) for begin, end in Pace().slices(alpha.size)
+        )
+        return sum(terms) - 0.5 * t * t * length
+
+    low, high, best = 0.0, 1.0, 0.0
+    for _ in range(1 + REFINED):  # the dual is concave in t
+        shares = low + (high - low) * SHARES
+        k = int(np.argmax([dual(float(t)) for t in shares]))
+        best, low, high = float(shares[k]), float(shares[max(k - 1, 0)]), float(shares[min(k + 1, shares.size - 1)])
+    return best * alpha

@@ -6,19 +6,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.losses import at_zero_row, upper
+from ..kernels.losses import REGRESSION, lower, upper
+from ..kernels.passes import settle_rows
 from ..kernels.variables import Variables, new_variables
 from ..problem import Problem
 
 
 @dataclass
 class State:
-    """Dual variables with w = sum_i alpha_i y_i x_i, up to rounding."""
+    """Dual variables with w = sum_i alpha_i s_i x_i, up to rounding (s_i = y_i, or 1 in a regression)."""
 
     problem: Problem
     variables: Variables
     w: np.ndarray
     rng: np.ndarray
+    anchor: float = 0.0  # the intercept's weight is regularised towards this; see free_intercept.py
+    is_primal: bool = False  # w is an engine's own, near to what the dual variables give but not the same
+
+    def to_anchor(self, u: np.ndarray) -> np.ndarray:
+        """Return the weights w of which ``u`` is the part that is regularised."""
+        w = u.copy()
+        w[-1] += self.anchor
+        return w
+
+    def from_anchor(self, w: np.ndarray) -> np.ndarray:
+        """Return the part of w that is regularised: w itself, the intercept's weight taken from the anchor."""
+        u = w.copy()
+        u[-1] -= self.anchor
+        return u
 
 
 def new_variables_of(problem: Problem, alpha0: np.ndarray | None) -> Variables:
@@ -26,14 +41,15 @@ def new_variables_of(problem: Problem, alpha0: np.ndarray | None) -> Variables:
 
     Rows of zeros get their optimal value at once, rows of no weight get zero: no engine visits them.
     """
-    variables = new_variables(problem.data.n_rows)
+    loss = problem.loss
+    variables = new_variables(problem.data.n_rows, targets=isinstance(loss, REGRESSION))
     variables.q[:] = problem.data.q
     variables.C[:] = problem.C
     variables.y[:] = problem.y
     if alpha0 is not None:
-        variables.alpha[:] = np.minimum(alpha0, upper(problem.loss, variables.C))
+        variables.alpha[:] = np.clip(alpha0, lower(loss, variables.C), upper(loss, variables.C))
     if not problem.every_row:
         out = np.ones(problem.data.n_rows, dtype=bool)
         out[problem.variables_in_order()] = False
-        variables.alpha[out] = at_zero_row(problem.loss, variables.C[out])
+        settle_rows(loss, variables, np.flatnonzero(out).astype(np.uint64))
     return variables

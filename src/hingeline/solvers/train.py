@@ -20,6 +20,7 @@ from .certificate import certify, rounding_floor, weights
 from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
 from .hybrid import hybrid
 from .newton import newton
+from .newton_cg import newton_cg
 from .select import plan
 from .state import State, new_variables_of
 
@@ -28,6 +29,7 @@ ENGINES: dict[str, Callable[[State, Run], None]] = {
     "avsf": avsf,
     "hybrid": hybrid,
     "newton": newton,
+    "newton_cg": newton_cg,
 }
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
@@ -41,13 +43,17 @@ def train(
     *,
     seed: int,
     alpha0: np.ndarray | None = None,
+    anchor: float = 0.0,
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
     n_threads: int = 1,
 ) -> Solution:
-    """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run."""
+    """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run.
+
+    The intercept's weight is regularised towards ``anchor``.
+    """
     with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
-        return _train(problem, solver, stop, seed, alpha0, callback, cancelled, team)
+        return _train(problem, solver, stop, seed, alpha0, anchor, callback, cancelled, team)
 
 
 def _train(
@@ -56,6 +62,7 @@ def _train(
     stop: Stop,
     seed: int,
     alpha0: np.ndarray | None,
+    anchor: float,
     callback: Callable[[Progress], Any] | None,
     cancelled: Callable[[], bool] | None,
     team: Team,
@@ -63,11 +70,16 @@ def _train(
     clock = Clock(stop.max_time, cancelled)
     phases, engines = plan(problem, solver, stop), list[str]()
     variables = new_variables_of(problem, alpha0)
-    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed))
+    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor)
+    state.w[-1] = anchor
 
     def refresh(pace: Pace) -> Certificate:
-        state.w[:] = weights(problem, variables, pace)
-        return certify(problem, variables, state.w, pace)
+        v = weights(problem, variables, pace)
+        if state.is_primal:
+            u = state.from_anchor(state.w)
+            return certify(problem, variables, state.w, pace, regularised=u, apart=u - v)
+        state.w[:] = state.to_anchor(v)
+        return certify(problem, variables, state.w, pace, regularised=v)
 
     run = Run(
         stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback, team=team
@@ -77,6 +89,8 @@ def _train(
         run.dual = refresh(to_the_end).dual
     for phase in phases:
         run.stop, run.max_steps = phase.stop, run.n_steps + phase.max_steps
+        if state.is_primal:
+            state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
         reason, certificate = _phase(ENGINES[phase.engine], state, run, refresh, to_the_end)
         engines.append(phase.engine)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
@@ -119,6 +133,8 @@ def _phase(
     tol = run.stop.tol
     for _ in range(1 + MOST_RESTARTS):
         reason = _engine_run(engine, state, run)
+        if reason == "gap_tol" and run.certificate is not None:  # just computed, and nothing has moved since
+            return reason, run.certificate
         before = state.w.copy()
         certificate = refresh(pace)
         drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(state.w - before))

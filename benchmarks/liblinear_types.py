@@ -1,0 +1,228 @@
+"""Every problem of LIBLINEAR (its ``-s``), side by side with LIBLINEAR itself, one thread, warm.
+
+Each program is run down a ladder of its own tolerances until its objective is within --within of the optimum (which is
+certified by a duality gap of a hundredth of that); the run at that rung is what is timed, the two programs in turns.
+Times are CPU seconds of the whole call from Python, LIBLINEAR's without the conversion of the data, ours with
+validation. One versus rest counts as one task: the sum of the objectives, one call. No intercept.
+
+    python benchmarks/liblinear_types.py --types 7 12 13 --datasets a9a abalone_scale --c 1 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from datasets import CACHE, DATA_DIR
+from liblinear.liblinearutil import parameter, problem, train
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+from threadpoolctl import threadpool_limits
+
+import hingeline
+from hingeline.bench.datasets import OPENERS
+
+EPSILON = 0.1  # LIBLINEAR's default -p
+LADDER = [10.0 ** (-k / 2) for k in range(0, 15)]
+ROUNDS = 3
+
+
+def margin_terms(f: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return max(0, 1 - y f)."""
+    return np.maximum(0.0, 1.0 - y * f)
+
+
+def tube_terms(f: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return max(0, |y - f| - epsilon)."""
+    return np.maximum(0.0, np.abs(y - f) - EPSILON)
+
+
+def half_square(w: np.ndarray) -> float:
+    """Return |w|^2/2."""
+    return 0.5 * float(w @ w)
+
+
+@dataclass(frozen=True)
+class Type:
+    """A problem: LIBLINEAR's number of it, our estimator, and its objective P = penalty(w) + C sum losses(f, y)."""
+
+    code: int
+    estimator: Callable[..., Any]
+    losses: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    penalty: Callable[[np.ndarray], float] = half_square
+    regression: bool = False
+
+
+def logistic(**parameters: Any) -> Any:
+    """Return our estimator of types 0 and 7."""
+    return hingeline.LogisticRegression(fit_intercept=False, **parameters)
+
+
+def svc(loss: str) -> Callable[..., Any]:
+    """Return what makes our classifier."""
+    return lambda **parameters: hingeline.LinearSVC(loss=loss, fit_intercept=False, **parameters)
+
+
+def svr(loss: str) -> Callable[..., Any]:
+    """Return what makes our regressor."""
+    return lambda **parameters: hingeline.LinearSVR(loss=loss, epsilon=EPSILON, fit_intercept=False, **parameters)
+
+
+TYPES = {
+    kind.code: kind
+    for kind in (
+        Type(0, logistic, lambda f, y: np.logaddexp(0.0, -y * f)),
+        Type(1, svc("squared_hinge"), lambda f, y: margin_terms(f, y) ** 2),
+        Type(2, svc("squared_hinge"), lambda f, y: margin_terms(f, y) ** 2),
+        Type(3, svc("hinge"), margin_terms),
+        Type(7, logistic, lambda f, y: np.logaddexp(0.0, -y * f)),
+        Type(11, svr("squared_epsilon_insensitive"), lambda f, y: tube_terms(f, y) ** 2, regression=True),
+        Type(12, svr("squared_epsilon_insensitive"), lambda f, y: tube_terms(f, y) ** 2, regression=True),
+        Type(13, svr("epsilon_insensitive"), tube_terms, regression=True),
+    )
+}
+
+
+def load(name: str, data_dir: Path) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Return X and the labels or targets as they are, parsed once."""
+    kept = CACHE / f"{name}.raw.npz"
+    if not kept.exists():
+        (path,) = [p for p in data_dir.iterdir() if p.name.removesuffix(p.suffix) in (name, f"{name}.binary")]
+        with OPENERS.get(path.suffix, open)(path, "rb") as file:
+            X, y = load_svmlight_file(file)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        np.savez(kept, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=y)
+    with np.load(kept) as a:
+        indices, indptr = a["indices"].astype(np.int32), a["indptr"].astype(np.int32)
+        return sparse.csr_matrix((a["data"], indices, indptr), shape=tuple(a["shape"])), a["y"]
+
+
+class Task:
+    """A type on a data set at one C."""
+
+    def __init__(self, kind: Type, X: sparse.csr_matrix, y: np.ndarray, C: float) -> None:
+        self.kind, self.X, self.y, self.C = kind, X, y, C
+        self.classes = np.unique(y)
+        self.theirs = problem(y, X)
+
+    def objective(self, W: np.ndarray) -> float:
+        """Return the sum of the objectives of the rows of W: one, or one for each class against the rest."""
+        if self.kind.regression:
+            labels = [self.y]
+        else:
+            positive = self.classes[1:] if self.classes.size == 2 else self.classes
+            labels = [np.where(self.y == c, 1.0, -1.0) for c in positive]
+        scores = self.X @ W.T
+        return sum(
+            self.kind.penalty(w) + self.C * float(np.sum(self.kind.losses(scores[:, k], y)))
+            for k, (w, y) in enumerate(zip(W, labels, strict=True))
+        )
+
+    def ours(self, gap_tol: float) -> Any:
+        """Return our estimator, trained."""
+        return self.kind.estimator(C=self.C, gap_tol=gap_tol, random_state=0).fit(self.X, self.y)
+
+    def liblinear(self, tolerance: float) -> Any:
+        """Return LIBLINEAR's model."""
+        options = f"-s {self.kind.code} -c {self.C!r} -e {tolerance!r} -p {EPSILON} -B -1 -q"
+        return train(self.theirs, parameter(options))
+
+    def our_weights(self, model: Any) -> np.ndarray:
+        """Return W of our model."""
+        return np.atleast_2d(model.coef_)
+
+    def their_weights(self, model: Any) -> np.ndarray:
+        """Return W of LIBLINEAR's model, in the order of our classes."""
+        d = self.X.shape[1]
+        if self.kind.regression or self.classes.size == 2:
+            w = np.ctypeslib.as_array(model.w, shape=(d,)).copy()
+            return (w if self.kind.regression or model.label[0] == self.classes[1] else -w)[None, :]
+        W = np.ctypeslib.as_array(model.w, shape=(d, self.classes.size)).T.copy()
+        order = np.argsort([model.label[k] for k in range(self.classes.size)])
+        return W[order]
+
+
+def seconds(fit: Callable[[float], Any], rung: float) -> tuple[float, Any]:
+    """Return CPU seconds of one call, and its model."""
+    started = process_time()
+    model = fit(rung)
+    return process_time() - started, model
+
+
+def rung_that_reaches(
+    fit: Callable[[float], Any], weights: Callable[[Any], np.ndarray], task: Task, goal: float
+) -> tuple[float | None, float]:
+    """Return the loosest tolerance at which ``fit`` gets to the goal (None: it never does), and the best objective."""
+    best, since = np.inf, 0
+    for rung in LADDER:
+        value = task.objective(weights(fit(rung)))
+        if value <= goal:
+            return rung, value
+        since = 0 if value < best * (1.0 - 1e-12) else since + 1
+        best = min(best, value)
+        if since == 6:  # a cap on iterations: tighter tolerances change nothing
+            break
+    return None, best
+
+
+def compare(task: Task, within: float, rounds: int) -> tuple[float, float, str]:
+    """Return our seconds, LIBLINEAR's, and a remark."""
+    task.ours(0.5)  # warm: kernels are compiled
+    optimum = float(np.sum(task.ours(within * 1e-2).objective_))
+    goal = optimum * (1.0 + within)
+    ours, _ = rung_that_reaches(task.ours, task.our_weights, task, goal)
+    theirs, reached = rung_that_reaches(task.liblinear, task.their_weights, task, goal)
+    times = np.array(
+        [
+            [seconds(task.ours, ours or LADDER[-1])[0], seconds(task.liblinear, theirs or LADDER[-1])[0]]
+            for _ in range(rounds)
+        ]
+    )
+    model = task.ours(ours or LADDER[-1])
+    solver = "/".join(sorted(set(np.atleast_1d(model.solver_).tolist())))
+    remark = (
+        f"{solver} gap_tol {ours:.2g}; -e {theirs:.2g}" if ours and theirs else f"{solver}; ours {ours}, -e {theirs}"
+    )
+    if theirs is None:
+        remark += f" (LIBLINEAR ends {reached / optimum - 1.0:.1e} above the optimum: its cap)"
+    return (*np.median(times, axis=0), remark)
+
+
+def main() -> None:
+    """Print a table and the geometric means."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--types", nargs="+", type=int, default=sorted(TYPES), choices=sorted(TYPES))
+    parser.add_argument(
+        "--datasets", nargs="+", default=["a9a", "news20.multiclass", "debian_text", "abalone_scale"], metavar="NAME"
+    )
+    parser.add_argument("--c", nargs="+", type=float, default=[1.0, 100.0])
+    parser.add_argument("--within", type=float, default=1e-3)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--data-dir", type=Path, default=DATA_DIR)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"{'type':>4} {'data':>18} {'C':>6} {'ours s':>8} {'LIBLINEAR':>9} {'ratio':>6}", flush=True)
+    ratios: dict[int, list[float]] = {}
+    with threadpool_limits(1):
+        for name in args.datasets:
+            X, y = load(name, args.data_dir)
+            for code in args.types:
+                for C in args.c:
+                    ours, theirs, remark = compare(Task(TYPES[code], X, y, C), args.within, args.rounds)
+                    ratios.setdefault(code, []).append(theirs / ours)
+                    row = f"{code:>4} {name:>18} {C:>6g} {ours:>8.3f} {theirs:>9.3f} {theirs / ours:>6.2f}"
+                    print(f"{row}  {remark}", flush=True)
+    for code, values in ratios.items():
+        print(f"type {code}: geometric mean {np.exp(np.mean(np.log(values))):.2f}, least {min(values):.2f}")
+    every = np.concatenate(list(ratios.values()))
+    print(f"all: geometric mean {np.exp(np.mean(np.log(every))):.2f}, least {every.min():.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""What the linear classifiers share: one machine for two classes, one for each class against the rest for more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels.losses import Loss
+from ..problem import Data, Problem, make_problem
+from ..solution import Solution
+from .base import decision_values, dense_coef, read_to_fit, read_to_predict
+from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
+from .labels import class_weights, drop_weightless, encode_labels, encode_weights, row_weights
+
+CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
+    **TRAINING_CONSTRAINTS,
+    "class_weight": [None, dict, StrOptions({"balanced"})],
+}
+
+
+class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimator):
+    """A linear classifier; a subclass says which loss."""
+
+    def _loss(self) -> Loss:
+        """Return the loss that the parameters describe."""
+        raise NotImplementedError
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train.
+
+        Parameters
+        ----------
+        X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Multiplies C row by row; rows of weight zero count for nothing.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        data, features = read_to_fit(X, self._bias())
+        classes, codes = encode_labels(y)
+        if codes.size != data.n_rows:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: [{data.n_rows}, {codes.size}]"
+            )
+        weights = encode_weights(sample_weight, data.n_rows)
+        drop_weightless(classes, codes, weights)
+        solutions = self._train(data, classes, codes, weights)
+        self._keep(features, classes, codes, solutions)
+        self._report(solutions)
+        return self
+
+    def _train(self, data: Data, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> list[Solution]:
+        """Train one machine for two classes, else one for each class against the rest."""
+        loss = self._loss()
+        per_class = class_weights(self.class_weight, classes, codes, weights)
+        positives = [1] if classes.size == 2 else list(range(classes.size))
+
+        def problem_of(k: int) -> Problem:
+            positive = codes == positives[k]
+            y = np.where(positive, np.float32(1.0), np.float32(-1.0))
+            return make_problem(data, y, row_weights(weights, per_class, positive, positives[k]), loss)
+
+        same_classes = hasattr(self, "coef_") and np.array_equal(self.classes_, classes)
+        return self._solve(problem_of, len(positives), self._previous(data, same_classes))
+
+    def _keep(
+        self, features: dict[str, Any], classes: np.ndarray, codes: np.ndarray, solutions: list[Solution]
+    ) -> None:
+        """Set every attribute of a trained estimator; nothing before this changes one."""
+        self._keep_runs(features, solutions)
+        self.classes_ = classes
+        self.coef_ = np.array([s.w for s in solutions])
+        self.intercept_ = np.array([s.intercept for s in solutions])
+        binary = len(solutions) == 1
+        signed = [
+            np.negative(s.alpha, out=s.alpha, where=(codes != (1 if binary else k)) & (s.alpha > 0.0))
+            for k, s in enumerate(solutions)
+        ]
+        self.dual_coef_ = signed[0] if binary else np.array(signed)
+        self.support_ = np.flatnonzero(self.dual_coef_ if binary else self.dual_coef_.any(axis=0))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the signed scores, (n_samples,) for two classes, else (n_samples, n_classes)."""
+        check_is_fitted(self)
+        matrix = read_to_predict(self, X)
+        values = decision_values(matrix, dense_coef(self.coef_), self.intercept_)
+        return values.ravel() if values.shape[1] == 1 else values

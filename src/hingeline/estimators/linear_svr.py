@@ -1,0 +1,161 @@
+"""``LinearSVR``: the scikit-learn face of the epsilon-insensitive losses. No mathematics here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.linear_model._base import SparseCoefMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ..kernels.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
+from ..problem import make_problem
+from ..solvers.solve import checked_targets
+from .base import decision_values, dense_coef, read_to_fit, read_to_predict
+from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
+from .labels import encode_weights
+
+LOSSES: dict[str, Callable[[float, float], Loss]] = {
+    "epsilon_insensitive": EpsilonInsensitive,
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+}
+
+
+class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
+    """Linear support vector regression, trained exactly, with a certificate.
+
+    Minimises |w|^2/2 + C sum_i max(0, |y_i - f(x_i)| - epsilon), or the same with squares. Parameters with
+    scikit-learn's names mean what they mean in ``sklearn.svm.LinearSVR``.
+
+    Parameters
+    ----------
+    epsilon : float
+        Errors up to epsilon cost nothing. In units of y.
+    tol : float
+        Largest violation of the optimality conditions at which training ends. In units of y.
+    C : float
+        Weight of the loss.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
+    fit_intercept : bool or "free"
+        True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
+        other. "free": it is not regularised.
+    intercept_scaling : float
+    dual : {"auto"} or bool
+        Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
+    verbose : int
+        Above zero, a line is printed when the problem is solved.
+    random_state : int, RandomState or None
+        Seed of the order in which rows are visited.
+    max_iter, max_time : optional
+        Caps on sweeps (Newton: iterations) and seconds; none by default. A fit that one of them ends warns, and is
+        usable.
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+        Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
+        rounding.
+    gap_tol : float, optional
+        Relative duality gap at which training ends; ``tol`` is then not used.
+    warm_start : bool
+        Start from the previous solution: from its dual variables where the number of rows is the same, else from its
+        weights.
+    n_jobs : int, optional
+        Threads, where the problem is large enough for them.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : ndarray of shape (1,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    dual_coef_ : ndarray of shape (n_samples,)
+        beta_i, with ``coef_`` = sum_i beta_i x_i.
+    support_ : ndarray
+        Rows with beta_i != 0.
+    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
+        As in ``LinearSVC``.
+    kkt_violation_, duality_gap_, objective_, dual_objective_
+        The certificate, exact at the returned weights: the optimum lies between ``dual_objective_`` and ``objective_``.
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
+        **TRAINING_CONSTRAINTS,
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "loss": [StrOptions(set(LOSSES))],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool | str = True,
+        intercept_scaling: float = 1.0,
+        dual: bool | str = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        solver: str = "auto",
+        gap_tol: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.solver = solver
+        self.gap_tol = gap_tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
+        """Train.
+
+        Parameters
+        ----------
+        X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Multiplies C row by row; rows of weight zero count for nothing.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise ValueError("This LinearSVR estimator requires y to be passed, but the target y is None.")
+        data, features = read_to_fit(X, self._bias())
+        y = column_or_1d(y, warn=True)
+        if y.size != data.n_rows:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{data.n_rows}, {y.size}]")
+        y = checked_targets(y, data.n_rows)
+        weights = encode_weights(sample_weight, data.n_rows)
+        problem = make_problem(data, y, weights, LOSSES[self.loss](float(self.C), float(self.epsilon)))
+        solutions = self._solve(lambda k: problem, 1, self._previous(data, hasattr(self, "coef_")))
+        self._keep_runs(features, solutions)
+        self.coef_ = solutions[0].w
+        self.intercept_ = np.array([solutions[0].intercept])
+        self.dual_coef_ = solutions[0].alpha
+        self.support_ = np.flatnonzero(self.dual_coef_)
+        self._report(solutions)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return f(x) = <x, coef_> + intercept_ for each row, shape (n_samples,)."""
+        check_is_fitted(self)
+        matrix = read_to_predict(self, X)
+        return decision_values(matrix, np.atleast_2d(dense_coef(self.coef_)), self.intercept_).ravel()

@@ -1,0 +1,148 @@
+"""``LogisticRegression``: the scikit-learn face of the logistic loss. No mathematics here but that of probabilities."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.special import log_expit, logsumexp
+from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels.losses import Logistic, Loss
+from .classifier import CLASSIFIER_CONSTRAINTS, CertifiedClassifier
+
+
+class LogisticRegression(CertifiedClassifier):
+    """Logistic regression, trained exactly, with a certificate.
+
+    Minimises |w|^2/2 + C sum_i log(1 + exp(-y_i f(x_i))). Parameters with scikit-learn's names mean what they mean in
+    ``sklearn.linear_model.LogisticRegression`` with ``solver="liblinear"``: more than two classes are trained one
+    against the rest (scikit-learn's other solvers are multinomial there), and the intercept is regularised unless
+    ``fit_intercept="free"``.
+
+    Parameters
+    ----------
+    penalty : {"l2"}
+    dual : {"auto"} or bool
+        Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
+    tol : float
+        Largest violation of the optimality conditions at which training ends: the difference between the probability
+        that the model gives to a row and the one that its dual variable stands for.
+    gap_tol : float, optional
+        Relative duality gap at which training ends; ``tol`` is then not used.
+    C : float
+        Weight of the loss.
+    fit_intercept : bool or "free"
+        True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
+        other. "free": it is not regularised.
+    intercept_scaling : float
+    class_weight : dict or "balanced", optional
+    random_state : int, RandomState or None
+        Seed of the order in which rows are visited.
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+        Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
+        rounding.
+    max_iter, max_time : optional
+        Caps on sweeps (Newton: iterations) and seconds; none by default. A fit that one of them ends warns, and is
+        usable.
+    verbose : int
+        Above zero, a line is printed for each binary problem when it is solved.
+    warm_start : bool
+        Start from the previous solution: from its dual variables where the number of rows is the same, else from its
+        weights.
+    n_jobs : int, optional
+        Threads over the classes of a one-versus-rest problem, and within a large one.
+    l1_ratio : float, optional
+        Must be None or 0 with ``penalty="l2"``.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    dual_coef_, support_, n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
+        As in ``LinearSVC``.
+    kkt_violation_, duality_gap_, objective_, dual_objective_
+        The certificate, exact at the returned weights: the optimum lies between ``dual_objective_`` and ``objective_``.
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
+        **CLASSIFIER_CONSTRAINTS,
+        "penalty": [StrOptions({"l2"})],
+        "l1_ratio": [Interval(Real, 0.0, 1.0, closed="both"), None],
+    }
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        *,
+        dual: bool | str = "auto",
+        tol: float = 1e-4,
+        gap_tol: float | None = None,
+        C: float = 1.0,
+        fit_intercept: bool | str = True,
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: Any = None,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        l1_ratio: float | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.dual = dual
+        self.tol = tol
+        self.gap_tol = gap_tol
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.l1_ratio = l1_ratio
+
+    def _loss(self) -> Loss:
+        if self.l1_ratio:
+            raise ValueError(f'penalty="l2" has no l1_ratio: leave it None (or 0); got {self.l1_ratio!r}.')
+        return Logistic(float(self.C))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the probabilities, shape (n_samples, n_classes), accurate where they are tiny."""
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return np.column_stack([log_expit(-values), log_expit(values)])
+        logs = log_expit(values)
+        return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes, shape (n_samples, n_classes).
+
+        One versus rest: the machines' own probabilities, divided by their sum.
+        """
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def to_sklearn(self) -> SklearnLogisticRegression:
+        """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this binary model, for exports."""
+        check_is_fitted(self)
+        if self.classes_.size > 2:
+            raise ValueError(
+                "scikit-learn's LogisticRegression is multinomial for more than two classes, this model is "
+                "one-versus-rest: wrap a binary LogisticRegression in sklearn.multiclass.OneVsRestClassifier instead."
+            )
+        model = SklearnLogisticRegression(C=self.C, tol=self.tol, class_weight=self.class_weight)
+        for name in ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                value = getattr(self, name)
+                setattr(model, name, value.copy() if isinstance(value, np.ndarray) else value)
+        model.n_iter_ = np.array([self.n_iter_])
+        return model

@@ -1,0 +1,45 @@
+"""One variable of support vector regression: the dual has a kink at zero, besides the box [-U, U].
+
+Along its axis the dual is  b m - eps |b| - D b^2/2 - q (b - beta)^2/2  for a variable at beta: a parabola with a kink,
+whose maximum is a soft threshold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .compile import kernel
+
+
+@kernel
+def soft(x: Any, eps: Any) -> Any:
+    """Soft threshold: x moved by eps towards zero, and not beyond."""
+    if x > eps:
+        return x - eps
+    if x < -eps:
+        return x + eps
+    return 0.0
+
+
+@kernel
+def insensitive_pull(g: Any, beta: Any, U: Any, eps: Any) -> Any:
+    """Violation, and pressure, of a variable at ``beta`` whose smooth part of the dual has gradient ``g``.
+
+    At zero the subgradients fill [g - eps, g + eps]; the one of least size counts.
+    """
+    if beta == 0.0:
+        if abs(g) <= eps:
+            return 0.0, abs(g) - eps
+        return soft(g, eps), 0.0
+    g = g - eps if beta > 0.0 else g + eps
+    if (beta == U and g > 0.0) or (beta == -U and g < 0.0):
+        return 0.0, g
+    return g, 0.0
+
+
+@kernel
+def insensitive_step(m: Any, beta: Any, q: Any, D: Any, U: Any, eps: Any) -> Any:
+    """The best value of the variable, and the gain."""
+    stepped = min(max(soft(m + q * beta, eps) / (q + D), -U), U)
+    mu = stepped - beta
+    return stepped, mu * (m - D * beta - 0.5 * mu * (q + D)) - eps * (abs(stepped) - abs(beta))
