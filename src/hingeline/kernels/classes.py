@@ -1,8 +1,8 @@
 """One weight vector a class: what the row views do with all of them at once.
 
-The weights lie feature by feature, the k classes of a feature side by side (``w[j * k + c]``), so that a row's scores of
-all classes cost one walk through its features, each a short vector operation. As in ``rows.py`` the last feature is the
-intercept's.
+The weights lie feature by feature, the k classes of a feature side by side (``w[j * k + c]``), so that a row's scores
+of all classes cost one walk through its features, each a short vector operation. As in ``rows.py`` the last feature is
+the intercept's.
 
 ==========================================  ====================================================================
 ``class_scores(rows, i, w, out)``           out_c = <x_i, w_c> for every class c
@@ -67,9 +67,7 @@ def sparse_class_axpy(
             w[j + at[a]] += step[a] * v
 
 
-def dense_class_axpy(
-    rows: DenseRows, i: Any, at: np.ndarray, step: np.ndarray, n: Any, k: Any, w: np.ndarray
-) -> None:
+def dense_class_axpy(rows: DenseRows, i: Any, at: np.ndarray, step: np.ndarray, n: Any, k: Any, w: np.ndarray) -> None:
     k, n = np.uint64(k), np.uint64(n)
     last = np.uint64(w.size) - k
     for a in range(n):

@@ -1,8 +1,8 @@
 """Columns: the data matrix as the engines of L1-regularised problems see it, one feature at a time.
 
 A feature's entries lie together, with the numbers of their rows. The intercept is one more column, stored like the
-others. The quadratic sub-problem of these engines is a lasso: its matrix, the columns with rows multiplied by the roots of
-the curvatures, is copied out by ``squeeze``, without the rows that have none.
+others. The quadratic sub-problem of these engines is a lasso: its matrix, the columns with rows multiplied by the roots
+of the curvatures, is copied out by ``squeeze``, without the rows that have none.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def add_columns(columns: Any, d: Any, u: Any, begin: Any, end: Any) -> None:
 
 @kernel
 def squeeze(columns: Any, S: Any, root: Any, sub: Any, norms: Any, begin: Any, end: Any) -> None:
-    """Copy the columns S[begin:end], row i times root_i and rows of root zero left out; norms are their squared lengths."""
+    """Copy the columns S[begin:end], row i times root_i, without rows of root zero; norms are their squared lengths."""
     for k in range(np.uint64(begin), np.uint64(end)):
         j, n, s = S[k], sub.indptr[k], 0.0
         for t in range(columns.indptr[j], columns.indptr[j + ONE]):
@@ -132,9 +132,10 @@ def visit_columns(
     sub: Any, norms: Any, g: Any, l1: Any, l2: Any, z: Any, u: Any, p: Any, I: Any, begin: Any, end: Any,
     enough: Any, preferences: Any, fading: Any, adapts: Any, first: Any, seen: Any,
 ) -> Any:  # fmt: skip
-    """Coordinate descent for  g'(z - w) + |u|^2/2 + sum_j l1_j |z_j| + l2_j z_j^2/2,  u = sub (z - w), over I[begin:end].
+    """Coordinate descent over I[begin:end] for  g'(z - w) + |u|^2/2 + sum_j l1_j |z_j| + l2_j z_j^2/2,  u = sub (z - w).
 
-    Columns that rest at zero with a slope short of l1 by more than ``enough`` leave the active set: p_j's sign is turned.
+    Columns that rest at zero with a slope short of l1 by more than ``enough`` leave the active set: the sign of p_j is
+    turned.
     """
     steps, v, D_ref, gain = seen
     for s in range(np.uint64(begin), np.uint64(end)):

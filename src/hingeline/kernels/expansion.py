@@ -1,8 +1,9 @@
 """A smooth loss around the present scores f: value, slope and curvature of each row, values along a line, gap terms.
 
-``curvature(loss, m, C, caution)`` is the second derivative of a loss in its score where caution is 0, and that of a parabola
-that touches the loss at m and lies above it everywhere where caution is 1 (Jaakkola and Jordan's for the logistic loss).
-A step that minimises the latter always descends, a Newton step is longer, and what lies between them is between.
+``curvature(loss, m, C, caution)`` is the second derivative of a loss in its score where caution is 0, and that of a
+parabola that touches the loss at m and lies above it everywhere where caution is 1 (Jaakkola and Jordan's for the
+logistic loss). A step that minimises the latter always descends, a Newton step is longer, and what lies between them is
+between.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ curvature = by_type(
 
 @kernel
 def expand(loss: Any, y: Any, C: Any, f: Any, alpha: Any, r: Any, root: Any, caution: Any, begin: Any, end: Any) -> Any:
-    """alpha_i that the scores call for, the slopes r_i = -s_i alpha_i, roots of the curvatures; returns the losses' sum."""
+    """alpha_i that the scores call for, slopes r_i = -s_i alpha_i, roots of the curvatures; returns the losses' sum."""
     losses = 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         alpha[i], r[i], root[i] = 0.0, 0.0, 0.0

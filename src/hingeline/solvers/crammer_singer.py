@@ -32,15 +32,12 @@ from ..pace import Pace
 from ..problem import Data, make_problem
 from ..solution import Certificate, Progress, Solution
 from .certificate import UNIT_ROUNDOFF
-from .driver import Clock, Ended, Run, Stop, Verdict
+from .driver import Clock, Run, Stop, Verdict
+from .finish import meaning, run_engine, solution_of
 from .frequencies import Frequencies
-from .train import GOOD_GAP, train
+from .train import train
 
-SOLVERS = {  # (adapts, shrinks)
-    "baseline": (False, True),
-    "avsf": (True, False),
-    "hybrid": (True, True),
-}
+ACCURATE = 1e-9  # violation to which small problems are solved
 
 
 class Seen(NamedTuple):
@@ -99,15 +96,12 @@ def train_crammer_singer(
 ) -> Solution:
     """Train on rows of class numbers ``codes``; ``alpha0`` of shape (n_rows, n_classes) is where to start.
 
-    The solution's ``w`` has shape (n_classes, n_features), its ``intercept`` (n_classes,), its ``alpha`` (n_rows, n_classes).
+    The solution's ``w`` has shape (n_classes, n_features), its ``intercept`` (n_classes,), its ``alpha`` (n_rows,
+    n_classes).
     """
     if n_classes == 2:
         return _two_classes(data, codes, weights, C, solver, stop, seed, alpha0, callback)
-    if solver != "auto" and solver not in SOLVERS:
-        raise ValueError(
-            f'solver="{solver}" does not train multi_class="crammer_singer" with more than two classes: use "auto" or '
-            f"one of {sorted(SOLVERS)}."
-        )
+    adapts, shrinks = meaning(solver, 'multi_class="crammer_singer" with more than two classes')
     problem = make_problem(data, codes.astype(np.uint32), weights, Hinge(float(C)))
     clock = Clock(stop.max_time, None)
     examples = _examples(problem.data, problem.y, problem.C, n_classes, alpha0)
@@ -115,30 +109,17 @@ def train_crammer_singer(
     to_the_end = Pace()
     if alpha0 is not None:
         run.dual = examples.refresh(to_the_end).dual
-    name = "hybrid" if solver == "auto" else solver
-    adapts, shrinks = SOLVERS[name]
-    frequencies = Frequencies(problem.variables_in_order(), data.n_rows, seeded(seed), adapts=adapts, shrinks=shrinks)
-    try:
-        _sweep(examples, run, frequencies)
-        reason = "tol"
-    except Ended as ended:
-        reason = ended.reason
+    rng = seeded(seed)
+
+    def engine() -> None:
+        everyone = problem.variables_in_order()
+        _sweep(examples, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks))
+
+    reason = run_engine(engine, run, data, solver, ACCURATE)
     certificate = examples.refresh(to_the_end)
-    run.note_gap(certificate.gap)
     W = examples.w.reshape(-1, n_classes).T
-    return Solution(
-        w=np.ascontiguousarray(W[:, :-1]),
-        intercept=data.rows.bias * W[:, -1],
-        alpha=examples.alpha,
-        certificate=certificate,
-        history=run.history,
-        n_iter=run.n_iter,
-        n_steps=run.n_steps,
-        seconds=clock.seconds,
-        solver=name,
-        converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
-        stop_reason=reason,
-    )
+    w, intercept = np.ascontiguousarray(W[:, :-1]), data.rows.bias * W[:, -1]
+    return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=examples.alpha)
 
 
 def _examples(data: Data, y: np.ndarray, C: Any, k: int, alpha0: np.ndarray | None) -> Examples:

@@ -1,8 +1,8 @@
 """Adaptive frequencies over any set of coordinates: rows, examples with all their classes, columns.
 
 What the hybrid does for dual variables, for the engines whose coordinates are something else: an active set A, a
-preference p_i and an account of visits for each member (kernels/schedule.py). The engines' kernels see ``p`` alone: they
-multiply it by what a step gained, and turn its sign where a coordinate leaves A.
+preference p_i and an account of visits for each member (kernels/schedule.py). The engines' kernels see ``p`` alone:
+they change it by what a step gained, and turn its sign where a coordinate leaves A.
 """
 
 from __future__ import annotations

@@ -3,16 +3,16 @@
 Problem    min_{w, rho}   |w|^2/2 - nu (sum_i C_i) rho + sum_i C_i max(0, rho - <x_i, w>)
 Dual       max_a          W(a) = -|w|^2/2,   w = sum_i a_i x_i,   0 <= a_i <= C_i,   sum_i a_i = nu sum_i C_i
 
-LIBLINEAR's type 21, in its scaling: C_i is the row's weight, 1 where there is none. The sum is fixed, so a step moves two
-variables: the one that the adaptive schedule visits, and the best partner that is known, the one with the least score
-that can rise or with the largest that can fall. Variables at a bound whose score lies outside of all that could pair
-with them leave the active set. The start is feasible and near: a_i = C_i for the rows that lie farthest from the mean.
+LIBLINEAR's type 21, in its scaling: C_i is the row's weight, 1 where there is none. The sum is fixed, so a step moves
+two variables: the one that the adaptive schedule visits, and the best partner that is known, the one with the least
+score that can rise or with the largest that can fall. Variables at a bound whose score lies outside of all that could
+pair with them leave the active set. The start is feasible and near: a_i = C_i for the rows least along the mean.
 
-At given w the best rho is a weighted quantile of the scores, so the certificate is exact, and its terms are the hinge's:
+At given w the best rho is a weighted quantile of the scores, so the certificate is exact; its terms are the hinge's:
 
     P - W = sum_i [C_i max(0, rho - s_i) - a_i (rho - s_i)],   s_i = <x_i, w>,   every term >= 0.
 
-The optimum is negative: the gap is relative to the larger of |P| and |W|.
+The optimum is negative, or 0 where the rows surround the origin: the gap is relative to the larger of |P| and |W|.
 """
 
 from __future__ import annotations
@@ -33,15 +33,12 @@ from ..pace import Pace
 from ..problem import Data, make_problem
 from ..solution import Certificate, Progress, Solution
 from .certificate import UNIT_ROUNDOFF
-from .driver import Clock, Ended, Run, Stop, Verdict
+from .driver import Clock, Run, Stop, Verdict
+from .finish import meaning, run_engine, solution_of
 from .frequencies import Frequencies
-from .train import GOOD_GAP
 
-SOLVERS = {  # (adapts, shrinks)
-    "baseline": (False, True),
-    "avsf": (True, False),
-    "hybrid": (True, True),
-}
+NOTHING = 1e-12  # share of the largest |W| that there could be; an optimum of 0 is not divided by
+ACCURATE = 1e-10  # violation to which small problems are solved, relative to the largest score that there may be
 
 
 class Seen(NamedTuple):
@@ -97,10 +94,10 @@ class OneClass:
         s = self.scores_of(self.w, pace)
         self.rho = quantile(s, self.C, self.total)
         parts = [one_class_terms(self.alpha, self.C, s, self.rho, *ends) for ends in pace.slices(s.size)]
-        losses, gaps, least, largest = zip(*parts, strict=True)
+        _, gaps, least, largest = zip(*parts, strict=True)
         dual = -0.5 * squared_length(self.w)
         gap = fsum(gaps)
-        size = max(abs(dual), abs(dual + gap))
+        size = max(abs(dual), abs(dual + gap), NOTHING * self.data.largest_q * self.total**2)
         violation = max(0.0, max(largest) - min(least))
         return Certificate(violation, dual + gap, dual, 0.0 if size == 0.0 else gap / size)
 
@@ -129,12 +126,10 @@ def train_one_class(
     stop: Stop,
     *,
     seed: int,
-    alpha0: np.ndarray | None = None,
     callback: Callable[[Progress], Any] | None = None,
 ) -> Solution:
     """Train; the solution's ``intercept`` is -rho, and its ``alpha`` the weights of the rows in w."""
-    if solver != "auto" and solver not in SOLVERS:
-        raise ValueError(f'solver="{solver}" does not train a one-class machine: use "auto" or one of {sorted(SOLVERS)}.')
+    adapts, shrinks = meaning(solver, "a one-class machine")
     if not 0.0 < nu <= 1.0:
         raise ValueError(f"nu must lie in (0, 1]; got {nu!r}.")
     if data.rows.bias:
@@ -143,34 +138,18 @@ def train_one_class(
     C = np.broadcast_to(np.asarray(C, dtype=np.float64), data.n_rows).copy()
     clock = Clock(stop.max_time, None)
     to_the_end = Pace()
-    machine = OneClass(
-        data, C, float(nu) * float(C.sum()), np.zeros(data.n_rows), np.zeros(data.n_features + 1)
-    )
+    machine = OneClass(data, C, float(nu) * float(C.sum()), np.zeros(data.n_rows), np.zeros(data.n_features + 1))
     machine.start(to_the_end)
     run = Run(stop, clock, certify=machine.refresh, floor=machine.floor, callback=callback)
-    name = "hybrid" if solver == "auto" else solver
-    adapts, shrinks = SOLVERS[name]
-    everyone = np.flatnonzero(C > 0.0).astype(np.uint32)
-    frequencies = Frequencies(everyone, data.n_rows, seeded(seed), adapts=adapts, shrinks=shrinks)
-    try:
-        _sweep(machine, run, frequencies)
-        reason = "tol"
-    except Ended as ended:
-        reason = ended.reason
+    everyone, rng = np.flatnonzero(C > 0.0).astype(np.uint32), seeded(seed)
+
+    def engine() -> None:
+        _sweep(machine, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks))
+
+    reason = run_engine(engine, run, data, solver, ACCURATE * data.largest_q * machine.total)
     certificate = machine.refresh(to_the_end)
-    run.note_gap(certificate.gap)
-    return Solution(
-        w=machine.w[:-1],
-        intercept=-machine.rho,
-        alpha=machine.alpha,
-        certificate=certificate,
-        history=run.history,
-        n_iter=run.n_iter,
-        n_steps=run.n_steps,
-        seconds=clock.seconds,
-        solver=name,
-        converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
-        stop_reason=reason,
+    return solution_of(
+        run, reason, stop, certificate, solver, w=machine.w[:-1], intercept=-machine.rho, alpha=machine.alpha
     )
 
 

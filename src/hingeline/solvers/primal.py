@@ -1,20 +1,21 @@
-"""L1-regularised and elastic-net problems: proximal Newton steps, each a lasso solved by adaptive frequencies over columns.
+"""L1-regularised and elastic-net problems: proximal Newton, each step a lasso by adaptive frequencies over columns.
 
 Problem    min_w   F(w) = sum_j (l1_j |w_j| + l2_j w_j^2/2) + sum_i loss_i(<x_i, w>)
-Dual       max_a   sum_i [a_i missing(y_i, 0) - conjugate_i(a_i)] - sum_j max(0, |v_j| - l1_j)^2/(2 l2_j),   v = sum_i a_i s_i x_i
+Dual       max_a   sum_i [a_i missing(y_i, 0) - conjugate_i(a_i)] - sum_j max(0, |v_j| - l1_j)^2/(2 l2_j),
+                   v = sum_i a_i s_i x_i,   |v_j| <= l1_j where l2_j = 0
 
-with l1_j = l1_ratio and l2_j = 1 - l1_ratio, and |v_j| <= l1_j where l2_j = 0. LIBLINEAR's types 5 (squared hinge) and 6
-(logistic) have l1_ratio = 1. The intercept is a column like the others, penalised with them as in LIBLINEAR, or free
-(l1_j = l2_j = 0).
+with l1_j = l1_ratio and l2_j = 1 - l1_ratio. LIBLINEAR's types 5 (squared hinge) and 6 (logistic) have l1_ratio = 1. The
+intercept is a column like the others, penalised with them as in LIBLINEAR, or free (l1_j = l2_j = 0).
 
-An iteration expands the loss at w to second order and minimises  g'(z - w) + |u|^2/2 + penalty(z),  u = root(h) X (z - w),
-over a working set (weights that are not zero, and the columns that violate their condition) by coordinate descent, to a
-fraction of the present violation; then it goes from w towards z as far as F falls (Yuan, Ho and Lin's newGLMNET). A column's
-preference grows with what its steps gain, and outlives the iteration. Where columns are few, the Hessian itself is computed
-instead, and a coordinate's visit costs next to nothing.
+An iteration expands the loss at w to second order and minimises  g'(z - w) + |u|^2/2 + penalty(z),
+u = root(h) X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
+coordinate descent; then it goes from w towards z as far as F falls (after Yuan, Ho and Lin's newGLMNET). A column's
+preference grows with what its steps gain, and outlives the iteration. Far from the optimum a Newton step is too long:
+the curvatures h begin as those of parabolas above the losses, one sweep an iteration, and go over into Newton's, with
+more and more sweeps. Where columns are few, the Hessian itself is computed, and a visit costs next to nothing.
 
-The certificate needs a feasible dual point: a_i = -d loss_i/d<z_i, w>, with the heavier side scaled down where a free
-intercept asks for sum_i a_i s_i = 0, and then all of it by t = min(1, min_j l1_j/|v_j|) over the columns with l2_j = 0. Then
+The certificate needs a feasible dual point: a_i as the losses' slopes at w call for, the heavier side scaled down where
+a free intercept asks for sum_i a_i s_i = 0, then all by t = min(1, min_j l1_j/|v_j|) over the columns with l2_j = 0. So
 
     P - D = sum_i gap_term(m_i, t a_i) + sum_j [penalty_j(w_j) + penalty*_j(t v_j) - t v_j w_j],   every term >= 0.
 """
@@ -47,15 +48,11 @@ from ..problem import Data, Problem
 from ..solution import Certificate, Progress, Solution
 from .certificate import UNIT_ROUNDOFF
 from .driver import Clock, Ended, Run, Stop, Verdict
+from .finish import meaning, run_engine, solution_of
 from .frequencies import Frequencies
 from .operators import RowOperator
-from .train import GOOD_GAP
 
-SOLVERS = {  # (adapts, shrinks)
-    "baseline": (False, True),
-    "avsf": (True, False),
-    "hybrid": (True, True),
-}
+ACCURATE = 1e-9  # violation to which small problems are solved
 INNER = 0.2  # share of the violation at which a sub-problem counts as solved
 MOST_SWEEPS = 128  # of a sub-problem: one as long as there is caution, then twice as many each time
 LESS = 0.1  # caution, after a step that was taken whole; more, after one that was not
@@ -161,7 +158,8 @@ class _Primal:
         steepest = float(np.max(np.abs(g[bounded]) / self.l1[bounded], initial=1.0))
         t = 1.0 / steepest
         parts = [
-            row_terms(self.loss, self.y, self.C, self.f, alpha, t, begin, end) for begin, end in pace.slices(self.f.size)
+            row_terms(self.loss, self.y, self.C, self.f, alpha, t, begin, end)
+            for begin, end in pace.slices(self.f.size)
         ]
         losses, gaps = zip(*parts, strict=True)
         v = -t * g
@@ -191,24 +189,23 @@ def _balanced(alpha: np.ndarray, r: np.ndarray) -> np.ndarray:
 
 def train_primal(
     problem: Problem,
-    columns: Columns,
     solver: str,
     stop: Stop,
     *,
+    columns: Columns,
     l1_ratio: float = 1.0,
     free_intercept: bool = False,
     seed: int,
-    w0: np.ndarray | None = None,
+    alpha0: np.ndarray | None = None,
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Solution:
     """Solve ``problem`` with the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2 in the place of |w|^2/2.
 
-    ``columns`` are those of the problem's data (``as_columns``: once for many problems). ``w0`` has the intercept's
-    weight last.
+    ``columns`` are those of the problem's data (``as_columns``: once for many problems). ``alpha0``, where
+    to start, holds weights here, the intercept's last.
     """
-    if solver != "auto" and solver not in SOLVERS:
-        raise ValueError(f'solver="{solver}" does not train with an L1 penalty: use "auto" or one of {sorted(SOLVERS)}.')
+    adapts, shrinks = meaning(solver, "with an L1 penalty")
     if not 0.0 <= l1_ratio <= 1.0:
         raise ValueError(f"l1_ratio must lie between 0 and 1; got {l1_ratio!r}.")
     data = problem.data
@@ -218,33 +215,17 @@ def train_primal(
     clock = Clock(stop.max_time, cancelled)
     to_the_end = Pace(clock.check_cancelled)
     primal = _Primal(problem, columns, l1, l2, Pace(clock.check))
-    if w0 is not None:
-        primal.w[:] = w0
+    if alpha0 is not None:
+        primal.w[:] = alpha0
         primal.f[:] = primal.times(primal.w, Pace(clock.check, first=256))
     run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback)
-    name = "hybrid" if solver == "auto" else solver
-    try:
-        _iterate(primal, run, seeded(seed), *SOLVERS[name])
-        reason = "tol"
-    except Ended as ended:
-        reason = ended.reason
+    rng = seeded(seed)
+    reason = run_engine(lambda: _iterate(primal, run, rng, adapts, shrinks), run, data, solver, ACCURATE)
     primal.pace = primal.column_pace = to_the_end
     primal.refresh()
     certificate = primal.certify(to_the_end)
-    run.note_gap(certificate.gap)
-    return Solution(
-        w=primal.w[:-1],
-        intercept=data.rows.bias * float(primal.w[-1]),
-        alpha=primal.alpha,
-        certificate=certificate,
-        history=run.history,
-        n_iter=run.n_iter,
-        n_steps=run.n_steps,
-        seconds=clock.seconds,
-        solver=name,
-        converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
-        stop_reason=reason,
-    )
+    intercept = data.rows.bias * float(primal.w[-1])
+    return solution_of(run, reason, stop, certificate, solver, w=primal.w[:-1], intercept=intercept, alpha=primal.alpha)
 
 
 def _iterate(primal: _Primal, run: Run, rng: np.ndarray, adapts: bool, shrinks: bool) -> None:
