@@ -27,8 +27,8 @@ class LogisticRegression(SparsePenaltyClassifier):
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"}
-        |w|^2/2, |w|_1, or l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. With the last two, columns are visited instead of rows,
-        ``max_iter`` counts Newton iterations, and ``tol`` is the largest violation of a weight's condition.
+        |w|^2/2, |w|_1, or l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. With the last two, columns are visited instead of
+        rows, ``max_iter`` counts Newton iterations, and ``tol`` is the largest violation of a weight's condition.
     dual : {"auto"} or bool
         Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
     tol : float

@@ -132,7 +132,7 @@ def visit_columns(
     sub: Any, norms: Any, g: Any, l1: Any, l2: Any, z: Any, u: Any, p: Any, I: Any, begin: Any, end: Any,
     enough: Any, preferences: Any, fading: Any, adapts: Any, first: Any, seen: Any,
 ) -> Any:  # fmt: skip
-    """Coordinate descent over I[begin:end] for  g'(z - w) + |u|^2/2 + sum_j l1_j |z_j| + l2_j z_j^2/2,  u = sub (z - w).
+    """Coordinate descent over I[begin:end] on  g'(z - w) + |u|^2/2 + sum_j l1_j |z_j| + l2_j z_j^2/2,  u = sub (z - w).
 
     Columns that rest at zero with a slope short of l1 by more than ``enough`` leave the active set: the sign of p_j is
     turned.

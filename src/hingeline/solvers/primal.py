@@ -4,8 +4,8 @@ Problem    min_w   F(w) = sum_j (l1_j |w_j| + l2_j w_j^2/2) + sum_i loss_i(<x_i,
 Dual       max_a   sum_i [a_i missing(y_i, 0) - conjugate_i(a_i)] - sum_j max(0, |v_j| - l1_j)^2/(2 l2_j),
                    v = sum_i a_i s_i x_i,   |v_j| <= l1_j where l2_j = 0
 
-with l1_j = l1_ratio and l2_j = 1 - l1_ratio. LIBLINEAR's types 5 (squared hinge) and 6 (logistic) have l1_ratio = 1. The
-intercept is a column like the others, penalised with them as in LIBLINEAR, or free (l1_j = l2_j = 0).
+with l1_j = l1_ratio and l2_j = 1 - l1_ratio. LIBLINEAR's types 5 (squared hinge) and 6 (logistic) have l1_ratio = 1.
+The intercept is a column like the others, penalised with them as in LIBLINEAR, or free (l1_j = l2_j = 0).
 
 An iteration expands the loss at w to second order and minimises  g'(z - w) + |u|^2/2 + penalty(z),
 u = root(h) X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
@@ -50,6 +50,7 @@ from .certificate import UNIT_ROUNDOFF
 from .driver import Clock, Ended, Run, Stop, Verdict
 from .finish import meaning, run_engine, solution_of
 from .frequencies import Frequencies
+from .newton import _blas
 from .operators import RowOperator
 
 ACCURATE = 1e-9  # violation to which small problems are solved
@@ -220,7 +221,8 @@ def train_primal(
         primal.f[:] = primal.times(primal.w, Pace(clock.check, first=256))
     run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback)
     rng = seeded(seed)
-    reason = run_engine(lambda: _iterate(primal, run, rng, adapts, shrinks), run, data, solver, ACCURATE)
+    with _blas().limit(limits=1, user_api="blas"):
+        reason = run_engine(lambda: _iterate(primal, run, rng, adapts, shrinks), run, data, solver, ACCURATE)
     primal.pace = primal.column_pace = to_the_end
     primal.refresh()
     certificate = primal.certify(to_the_end)
@@ -318,7 +320,7 @@ def _gram_lasso(
     """
     operator = RowOperator(primal.problem, np.ones(primal.f.size), run.passes)
     H = np.zeros((primal.w.size, primal.w.size))
-    operator.add_gram(primal.root * primal.root, H)
+    operator.update_gram(primal.root * primal.root, np.zeros(primal.f.size), H)
     H += np.triu(H, 1).T
     H = np.ascontiguousarray(H[np.ix_(S, S)])
     H.flat[:: S.size + 1] += primal.l2[S]

@@ -94,8 +94,16 @@ def solve(
         raise ValueError(f"l1_ratio needs a loss with a derivative and no alpha0; got {loss!r}.")
     seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
     if l1_ratio is not None:
-        how = {"columns": as_columns(data), "l1_ratio": float(l1_ratio), "free_intercept": free_intercept}
-        return train_primal(problem, solver, stop, seed=seed, callback=callback, **how)
+        return train_primal(
+            problem,
+            solver,
+            stop,
+            columns=as_columns(data),
+            l1_ratio=float(l1_ratio),
+            free_intercept=free_intercept,
+            seed=seed,
+            callback=callback,
+        )
     n_threads = effective_n_jobs(n_jobs)
     run = train_free if free_intercept else train
     return run(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback, n_threads=n_threads)
