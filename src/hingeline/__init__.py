@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .estimators import LinearSVC, LinearSVR, LogisticRegression
+from .estimators import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
 from .kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from .solution import Certificate, Progress, Solution
 from .solvers.solve import solve
@@ -17,6 +17,7 @@ __all__ = [
     "LinearSVR",
     "Logistic",
     "LogisticRegression",
+    "OneClassSVM",
     "Progress",
     "Solution",
     "SquaredEpsilonInsensitive",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Solution:
     """
 
     w: np.ndarray
-    intercept: float
+    intercept: Any  # a float; an array where there are several machines
     alpha: np.ndarray
     certificate: Certificate
     history: np.ndarray

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hingeline import LinearSVC, LinearSVR, LogisticRegression
+from hingeline import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
 
 VARIANTS = [
     LinearSVC(),
@@ -18,6 +18,10 @@ VARIANTS = [
     LogisticRegression(solver="hybrid", C=0.01, tol=1e-12),
     LinearSVR(),
     LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1),
+    LinearSVC(multi_class="crammer_singer"),
+    LinearSVC(penalty="l1"),
+    LogisticRegression(penalty="elasticnet", l1_ratio=0.5),
+    OneClassSVM(),
 ]
 
 

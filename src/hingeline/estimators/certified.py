@@ -64,8 +64,11 @@ class CertifiedEstimator(BaseEstimator):
         """Return the value of the constant feature whose weight is the intercept."""
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _solve(self, problem_of: Callable[[int], Problem], n: int, start: Start) -> list[Solution]:
-        """Solve the problems 0 to n - 1, on ``n_jobs`` threads."""
+    def _solve(
+        self, problem_of: Callable[[int], Problem], n: int, start: Start, trainer: Callable[..., Solution] | None = None
+    ) -> list[Solution]:
+        """Solve the problems 0 to n - 1 by ``trainer`` (None: over rows), on ``n_jobs`` threads."""
+        run = trainer or (train_free if self.fit_intercept == "free" else train)
         stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n)
         interrupted = Event()
@@ -73,7 +76,6 @@ class CertifiedEstimator(BaseEstimator):
         def one(k: int) -> Solution:
             problem = problem_of(k)
             alpha0 = start(problem, k)
-            run = train_free if self.fit_intercept == "free" else train
             return run(
                 problem,
                 self.solver,

@@ -8,16 +8,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.svm import LinearSVC as SklearnLinearSVC
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels.losses import Hinge, Loss, SquaredHinge
-from .classifier import CLASSIFIER_CONSTRAINTS, CertifiedClassifier
+from ..problem import Data
+from ..solution import Solution
+from ..solvers.crammer_singer import train_crammer_singer
+from ..solvers.driver import Stop
+from .classifier import CLASSIFIER_CONSTRAINTS
+from .labels import class_weights
+from .sparse_penalty import SparsePenaltyClassifier
 
 LOSSES: dict[str, Callable[[float], Loss]] = {"hinge": Hinge, "squared_hinge": SquaredHinge}
 
 
-class LinearSVC(CertifiedClassifier):
+class LinearSVC(SparsePenaltyClassifier):
     """Linear support vector classifier, trained exactly, with a certificate.
 
     Minimises |w|^2/2 + C sum_i loss(1 - y_i f(x_i)). Parameters with scikit-learn's names mean what they mean in
@@ -25,8 +32,11 @@ class LinearSVC(CertifiedClassifier):
 
     Parameters
     ----------
-    penalty : {"l2"}
+    penalty : {"l2", "l1"}
+        "l1" puts |w|_1 in the place of |w|^2/2: many weights are zero. For the squared hinge only; ``max_iter`` counts
+        Newton iterations then, ``n_steps_`` visits of columns.
     loss : {"squared_hinge", "hinge"}
+        With ``multi_class="crammer_singer"`` it is not used, as in scikit-learn: that machine has a hinge of its own.
     dual : {"auto"} or bool
         Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
@@ -38,8 +48,9 @@ class LinearSVC(CertifiedClassifier):
         Relative duality gap at which training ends; ``tol`` is then not used.
     C : float
         Weight of the loss.
-    multi_class : {"ovr"}
-        More than two classes are trained one against the rest.
+    multi_class : {"ovr", "crammer_singer"}
+        More than two classes are trained one against the rest, or all at once by Crammer and Singer's machine (whose
+        intercepts cannot be free).
     fit_intercept : bool or "free"
         True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
         other (X is not copied for it). "free": it is not regularised, as in ``sklearn.svm.SVC``.
@@ -63,7 +74,8 @@ class LinearSVC(CertifiedClassifier):
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     dual_coef_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
-        alpha_i y_i.
+        alpha_i y_i; with ``multi_class="crammer_singer"`` the alpha_ic of row i and class c (for two classes those of
+        the second), w_c = sum_i alpha_ic x_i.
     support_ : ndarray
         Rows with alpha_i > 0 (for any class).
     n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
@@ -75,9 +87,9 @@ class LinearSVC(CertifiedClassifier):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **CLASSIFIER_CONSTRAINTS,
-        "penalty": [StrOptions({"l2"})],
+        "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions(set(LOSSES))],
-        "multi_class": [StrOptions({"ovr"})],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
     }
 
     def __init__(
@@ -120,7 +132,57 @@ class LinearSVC(CertifiedClassifier):
         self.verbose = verbose
 
     def _loss(self) -> Loss:
+        if self.penalty == "l1" and self.loss == "hinge":
+            raise ValueError('penalty="l1" needs a smooth loss: choose loss="squared_hinge", or penalty="l2".')
         return LOSSES[self.loss](float(self.C))
+
+    def _l1_share(self) -> float:
+        return 1.0 if self.penalty == "l1" else 0.0
+
+    def _train(self, data: Data, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> list[Solution]:
+        if self.multi_class == "ovr":
+            return super()._train(data, classes, codes, weights)
+        if self.penalty != "l2":
+            raise ValueError(
+                'multi_class="crammer_singer" has the penalty "l2" alone: choose it, or multi_class="ovr".'
+            )
+        if self.fit_intercept == "free":
+            raise ValueError('multi_class="crammer_singer" has no free intercept: choose fit_intercept=True or False.')
+        per_class = class_weights(self.class_weight, classes, codes, weights)
+        if per_class is not None:
+            weights = per_class[codes] if weights is None else weights * per_class[codes]
+        stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        start = self._previous_examples(data.n_rows, classes)
+        return [
+            train_crammer_singer(
+                data, codes, classes.size, weights, float(self.C), self.solver, stop, seed=seed, alpha0=start
+            )
+        ]
+
+    def _previous_examples(self, n_rows: int, classes: np.ndarray) -> np.ndarray | None:
+        """Return the dual variables of the machine for all classes, where ``warm_start`` finds them."""
+        if not (self.warm_start and hasattr(self, "coef_") and np.array_equal(self.classes_, classes)):
+            return None
+        alpha = np.atleast_2d(self.dual_coef_)
+        if alpha.shape[1] != n_rows:
+            return None
+        return np.vstack([-alpha, alpha]).T if classes.size == 2 else alpha.T
+
+    def _keep(
+        self, features: dict[str, Any], classes: np.ndarray, codes: np.ndarray, solutions: list[Solution]
+    ) -> None:
+        if self.multi_class == "ovr":
+            super()._keep(features, classes, codes, solutions)
+            return
+        self._keep_runs(features, solutions)
+        (s,) = solutions
+        binary = classes.size == 2
+        self.classes_ = classes
+        self.coef_ = s.w[1:] - s.w[:1] if binary else s.w
+        self.intercept_ = s.intercept[1:] - s.intercept[:1] if binary else s.intercept
+        self.dual_coef_ = np.ascontiguousarray(s.alpha[:, 1] if binary else s.alpha.T)
+        self.support_ = np.flatnonzero(self.dual_coef_ if binary else self.dual_coef_.any(axis=0))
 
     def to_sklearn(self) -> SklearnLinearSVC:
         """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it."""
@@ -128,7 +190,8 @@ class LinearSVC(CertifiedClassifier):
         model = SklearnLinearSVC(
             penalty=self.penalty,
             loss=self.loss,
-            dual=True,
+            dual=self.penalty == "l2",
+            multi_class=self.multi_class,
             tol=self.tol,
             C=self.C,
             fit_intercept=bool(self.fit_intercept),

@@ -12,10 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels.losses import Logistic, Loss
-from .classifier import CLASSIFIER_CONSTRAINTS, CertifiedClassifier
+from .classifier import CLASSIFIER_CONSTRAINTS
+from .sparse_penalty import SparsePenaltyClassifier
 
 
-class LogisticRegression(CertifiedClassifier):
+class LogisticRegression(SparsePenaltyClassifier):
     """Logistic regression, trained exactly, with a certificate.
 
     Minimises |w|^2/2 + C sum_i log(1 + exp(-y_i f(x_i))). Parameters with scikit-learn's names mean what they mean in
@@ -25,7 +26,9 @@ class LogisticRegression(CertifiedClassifier):
 
     Parameters
     ----------
-    penalty : {"l2"}
+    penalty : {"l2", "l1", "elasticnet"}
+        |w|^2/2, |w|_1, or l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. With the last two, columns are visited instead of
+        rows, ``max_iter`` counts Newton iterations, and ``tol`` is the largest violation of a weight's condition.
     dual : {"auto"} or bool
         Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
     tol : float
@@ -56,7 +59,7 @@ class LogisticRegression(CertifiedClassifier):
     n_jobs : int, optional
         Threads over the classes of a one-versus-rest problem, and within a large one.
     l1_ratio : float, optional
-        Must be None or 0 with ``penalty="l2"``.
+        Share of |w|_1 in the penalty "elasticnet". With "l2" it must be None or 0, with "l1" None or 1.
 
     Attributes
     ----------
@@ -70,7 +73,7 @@ class LogisticRegression(CertifiedClassifier):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **CLASSIFIER_CONSTRAINTS,
-        "penalty": [StrOptions({"l2"})],
+        "penalty": [StrOptions({"elasticnet", "l1", "l2"})],
         "l1_ratio": [Interval(Real, 0.0, 1.0, closed="both"), None],
     }
 
@@ -112,9 +115,18 @@ class LogisticRegression(CertifiedClassifier):
         self.l1_ratio = l1_ratio
 
     def _loss(self) -> Loss:
-        if self.l1_ratio:
-            raise ValueError(f'penalty="l2" has no l1_ratio: leave it None (or 0); got {self.l1_ratio!r}.')
+        self._l1_share()
         return Logistic(float(self.C))
+
+    def _l1_share(self) -> float:
+        if self.penalty == "elasticnet":
+            if self.l1_ratio is None:
+                raise ValueError('penalty="elasticnet" needs an l1_ratio between 0 and 1; got None.')
+            return float(self.l1_ratio)
+        share = 1.0 if self.penalty == "l1" else 0.0
+        if self.l1_ratio not in (None, share):
+            raise ValueError(f'penalty="{self.penalty}" has l1_ratio {share:g}: leave it None; got {self.l1_ratio!r}.')
+        return share
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (n_samples, n_classes), accurate where they are tiny."""

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..kernels.losses import EVERY_LOSS, REGRESSION, Hinge, Loss
+from ..kernels.losses import EVERY_LOSS, REGRESSION, SMOOTH, Hinge, Loss
 from ..problem import make_problem, read_data
 from ..solution import Progress, Solution
 from .driver import Stop
 from .free_intercept import train_free
+from .primal import as_columns, train_primal
 from .train import ENGINES, train
 
 
@@ -34,6 +35,7 @@ def solve(
     bias: float = 0.0,
     n_jobs: int | None = None,
     free_intercept: bool = False,
+    l1_ratio: float | None = None,
 ) -> Solution:
     """Minimise |w|^2/2 + sum_i loss(y_i, <x_i, w>) and return the model with its certificate.
 
@@ -67,6 +69,9 @@ def solve(
         Threads, where the problem is large enough for them; -1 takes all cores. None means one.
     free_intercept : bool
         Leave the intercept out of the regulariser; a ``bias`` other than zero then changes the way, not the solution.
+    l1_ratio : float, optional
+        Where given, the regulariser is l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. For losses with a derivative, from no
+        ``alpha0``, on one thread.
 
     Returns
     -------
@@ -85,7 +90,20 @@ def solve(
     problem = make_problem(data, y, weights, type(loss)(*map(float, loss)))
     if alpha0 is not None:
         alpha0 = checked_start(alpha0, data.n_rows)
+    if l1_ratio is not None and not (isinstance(loss, SMOOTH) and alpha0 is None):
+        raise ValueError(f"l1_ratio needs a loss with a derivative and no alpha0; got {loss!r}.")
     seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
+    if l1_ratio is not None:
+        return train_primal(
+            problem,
+            solver,
+            stop,
+            columns=as_columns(data),
+            l1_ratio=float(l1_ratio),
+            free_intercept=free_intercept,
+            seed=seed,
+            callback=callback,
+        )
     n_threads = effective_n_jobs(n_jobs)
     run = train_free if free_intercept else train
     return run(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback, n_threads=n_threads)

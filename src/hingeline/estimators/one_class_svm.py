@@ -1,0 +1,135 @@
+"""``OneClassSVM``: the scikit-learn face of the one-class machine. No mathematics here."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..solvers.driver import Stop
+from ..solvers.finish import MEANINGS
+from ..solvers.one_class import train_one_class
+from .base import decision_values, read_to_fit, read_to_predict
+from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
+from .labels import encode_weights
+
+SHARED = ("tol", "gap_tol", "max_iter", "max_time", "random_state", "verbose")
+
+
+class OneClassSVM(OutlierMixin, CertifiedEstimator):
+    """Linear one-class support vector machine: which rows are unlike the others, with a certificate.
+
+    Minimises |w|^2/2 - nu n rho + sum_i max(0, rho - <x_i, w>) over w and rho, the scaling of LIBLINEAR and of
+    ``sklearn.svm.OneClassSVM(kernel="linear")``, whose attributes and methods it has. (scikit-learn's
+    ``SGDOneClassSVM`` divides the objective by nu n, so its weights differ by that factor.)
+
+    Parameters
+    ----------
+    nu : float in (0, 1]
+        Share of the rows that may lie outside, at the most; share that are support vectors, at the least.
+    tol : float
+        Largest violation of the optimality conditions at which training ends: the difference of two scores.
+    gap_tol : float, optional
+        Relative duality gap at which training ends; ``tol`` is then not used.
+    solver : {"auto", "baseline", "avsf", "hybrid"}
+        "hybrid" visits rows by adaptive frequencies and leaves out those that are settled, "avsf" leaves out none,
+        "baseline" visits all alike. "auto" is the hybrid, and solves small problems (rows x columns up to 1e5)
+        accurately.
+    max_iter, max_time : optional
+        Caps on sweeps and seconds; none by default. A fit that one of them ends warns, and is usable.
+    random_state : int, RandomState or None
+        Seed of the order in which rows are visited.
+    verbose : int
+        Above zero, a line is printed when training has ended.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+    offset_, intercept_
+        rho, and an array with -rho: decision_function = score_samples - offset_.
+    dual_coef_ : ndarray of shape (n_samples,)
+        alpha, coef_ = sum_i alpha_i x_i.
+    support_ : ndarray
+        Rows with alpha_i > 0.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
+        Sweeps, visits of rows, seconds after validation, engine, whether and why training ended, one record a sweep.
+    kkt_violation_, duality_gap_, objective_, dual_objective_
+        The certificate, exact at the returned weights. The optimum is negative: the gap is relative to its size.
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
+        **{name: TRAINING_CONSTRAINTS[name] for name in SHARED},
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "solver": [StrOptions(set(MEANINGS))],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        tol: float = 1e-3,
+        gap_tol: float | None = None,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.nu = nu
+        self.tol = tol
+        self.gap_tol = gap_tol
+        self.solver = solver
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+        """Train.
+
+        Parameters
+        ----------
+        X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+            Here for scikit-learn's conventions.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts; rows of weight zero count for nothing.
+
+        Returns
+        -------
+        self
+        """
+        data, features = read_to_fit(X, 0.0)
+        weights = encode_weights(sample_weight, data.n_rows)
+        stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        solution = train_one_class(data, weights, float(self.nu), self.solver, stop, seed=seed)
+        self._keep_runs(features, [solution])
+        self.coef_ = solution.w[None, :]
+        self.offset_ = -solution.intercept
+        self.intercept_ = np.array([solution.intercept])
+        self.dual_coef_ = solution.alpha
+        self.support_ = np.flatnonzero(solution.alpha)
+        self._report([solution])
+        return self
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return <x, w> for each row: the larger, the more it is like the others."""
+        check_is_fitted(self)
+        return decision_values(read_to_predict(self, X), self.coef_, np.zeros(1)).ravel()
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return <x, w> - rho: negative outside."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return 1 for rows inside, -1 for those outside."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)

@@ -1,0 +1,48 @@
+"""What the classifiers with an L1 or elastic-net penalty share: training over columns instead of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..problem import Data, Problem
+from ..solution import Solution
+from ..solvers.driver import Stop
+from ..solvers.primal import as_columns, train_primal
+from .base import dense_coef
+from .certified import Start
+from .classifier import CertifiedClassifier
+
+
+class SparsePenaltyClassifier(CertifiedClassifier):
+    """A linear classifier whose ``penalty`` may be more than |w|^2/2; a subclass says how much of it is |w|_1."""
+
+    def _l1_share(self) -> float:
+        """Return l1_ratio: 0 for the penalty "l2", 1 for "l1"."""
+        raise NotImplementedError
+
+    def _solve(
+        self, problem_of: Callable[[int], Problem], n: int, start: Start, trainer: Callable[..., Solution] | None = None
+    ) -> list[Solution]:
+        if self.penalty == "l2":
+            return super()._solve(problem_of, n, start)
+        columns, l1_ratio = as_columns(problem_of(0).data), self._l1_share()
+        free = self.fit_intercept == "free"
+
+        def over_columns(problem: Problem, solver: str, stop: Stop, *, n_threads: int, **how: Any) -> Solution:
+            """Train on one thread, however many there are: threads go over the classes here."""
+            return train_primal(problem, solver, stop, columns=columns, l1_ratio=l1_ratio, free_intercept=free, **how)
+
+        return super()._solve(problem_of, n, start, over_columns)
+
+    def _previous(self, data: Data, comparable: bool) -> Start:
+        if self.penalty == "l2":
+            return super()._previous(data, comparable)
+        if not (self.warm_start and comparable) or dense_coef(self.coef_).shape[1] != data.n_features:
+            return lambda problem, k: None
+        coef, bias = dense_coef(self.coef_), data.rows.bias
+        constant = self.intercept_ / bias if bias else np.zeros(coef.shape[0])
+        weights: Any = np.column_stack([coef, constant])
+        return lambda problem, k: weights[k]

@@ -1,0 +1,86 @@
+"""What the engines of the other problems share: small problems accurately, why a run ended, the solution it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..problem import Data
+from ..solution import Certificate, Solution
+from .driver import NEXT_PHASE, Ended, Run, Stop
+from .select import SMALL
+from .train import GOOD_GAP
+
+SMALL_STEPS = 1_000_000  # visits that accuracy beyond what was asked for may take
+MEANINGS = {  # of ``solver``: whether visits follow the gains (adapts), whether coordinates may be left out (shrinks)
+    "auto": (True, True),
+    "baseline": (False, True),
+    "avsf": (True, False),
+    "hybrid": (True, True),
+}
+
+
+def meaning(solver: str, what: str) -> tuple[bool, bool]:
+    """Return (adapts, shrinks) of ``solver``, or raise where it cannot train ``what``."""
+    if solver not in MEANINGS:
+        raise ValueError(f'solver="{solver}" does not train {what}: use one of {", ".join(sorted(MEANINGS))}.')
+    return MEANINGS[solver]
+
+
+def run_engine(engine: Callable[[], None], run: Run, data: Data, solver: str, accurate: float) -> str:
+    """Run ``engine`` until ``run`` ends it; returns why.
+
+    With solver="auto" small problems are solved to the violation ``accurate``, which makes results independent of the
+    order and repetition of rows, unless that takes long.
+    """
+    stop = run.stop
+    if solver == "auto" and data.n_rows * data.n_features <= SMALL:
+        run.stop, run.max_steps = replace(stop, tol=min(stop.tol, accurate), gap_tol=None), SMALL_STEPS
+        reason = _ended(engine)
+        run.stop, run.max_steps = stop, inf
+        if reason != NEXT_PHASE:
+            return "gap_tol" if reason == "tol" and stop.gap_tol is not None else reason
+    return _ended(engine)
+
+
+def _ended(engine: Callable[[], None]) -> str:
+    try:
+        engine()
+    except Ended as ended:
+        return ended.reason
+    return "tol"
+
+
+def solution_of(
+    run: Run,
+    reason: str,
+    stop: Stop,
+    certificate: Certificate,
+    solver: str,
+    *,
+    w: np.ndarray,
+    intercept: Any,
+    alpha: Any,
+) -> Solution:
+    """Return what a run has left; rounding that stopped it where the goal was met is no news."""
+    met = certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
+    if reason == "rounding" and met:
+        reason = "tol" if stop.gap_tol is None else "gap_tol"
+    run.note_gap(certificate.gap)
+    return Solution(
+        w=w,
+        intercept=intercept,
+        alpha=alpha,
+        certificate=certificate,
+        history=run.history,
+        n_iter=run.n_iter,
+        n_steps=run.n_steps,
+        seconds=run.clock.seconds,
+        solver="hybrid" if solver == "auto" else solver,
+        converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
+        stop_reason=reason,
+    )
