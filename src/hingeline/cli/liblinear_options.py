@@ -21,7 +21,7 @@ from .options import natural, positive_float, positive_int
 DEFAULT_FOLDS = 5
 SEARCHED_TYPE = 2  # of -C, where no type is given
 SEARCHED_REGRESSION = 11
-ENGINES = ("auto", "baseline", "avsf", "hybrid", "newton")
+ENGINES = ("auto", "baseline", "avsf", "hybrid", "newton", "newton_cg")
 
 
 class Words(NamedTuple):

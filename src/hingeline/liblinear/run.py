@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from ..io.model_file import LinearModel
 from ..problem import Problem
 from ..solution import Progress, Solution
 from ..solvers.driver import Stop
+from ..solvers.free_intercept import train_free
 from ..solvers.train import train
 from .settings import Settings
 from .starts import Starts
@@ -67,10 +69,11 @@ class MachineRun:
 
     def problem(self, k: int, problem: Problem) -> Solution:
         """Train machine ``k`` with the engine that was asked for."""
+        solve = train_free if self.settings.free_bias else partial(train, n_threads=self.threads_each)
         return self.machine(
             k,
             self.tol(problem),
-            lambda start, **how: train(problem, self.settings.solver, alpha0=start, n_threads=self.threads_each, **how),
+            lambda start, **how: solve(problem, self.settings.solver, alpha0=start, **how),
         )
 
     def tol(self, problem: Problem) -> float:
