@@ -14,7 +14,7 @@ from hingeline.io import load_svmlight
 from hingeline.io.model_file import read_model
 from hingeline.liblinear.fit import TRAINERS
 from hingeline.liblinear.predict import decide, probabilities, scores
-from hingeline.liblinear.settings import Settings
+from hingeline.liblinear.settings import FREE_BIAS, Settings
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 TIGHT = "1e-7"
@@ -35,16 +35,19 @@ def cases():
         yield solver_type, "-B 2.5 -w5 3 -w9 0.5", "many"
         yield solver_type, "-w7 0.2 -w3 4", "two"
         yield solver_type, "-B 0", "two"
+        if solver_type in FREE_BIAS:
+            yield solver_type, "-B 1 -R", "many"
     for solver_type in available(REGRESSIONS):
         yield solver_type, "", "targets"
         yield solver_type, "-B 1 -p 0.4 -c 0.3", "targets"
 
 
-def objective(model, X, y, C=1.0, p=0.1, weights=()):
+def objective(model, X, y, C=1.0, p=0.1, weights=(), free=False):
     """Return the primal value of a model of LIBLINEAR's, all machines together, in plain NumPy."""
     bias = np.full((X.shape[0], 1), model.bias) if model.bias >= 0.0 else np.empty((X.shape[0], 0))
     rows, w = np.hstack((X.toarray(), bias)), model.w
     f, total = rows @ w, 0.0
+    w = w[:-1] if free else w  # what is regularised
     factor = {label: 1.0 for label in model.labels or ()}
     for label, value in weights:
         factor[label] *= value
@@ -68,11 +71,16 @@ def objective(model, X, y, C=1.0, p=0.1, weights=()):
 
 
 def settings_of(line):
-    """Return C, p and weights of a few options."""
-    words = line.split()
+    """Return what a few options say about the objective."""
+    words = line.replace("-R", "").split()
     pairs = dict(zip(words[::2], words[1::2], strict=True))
     weights = tuple((int(key[2:]), float(value)) for key, value in pairs.items() if key.startswith("-w"))
-    return {"C": float(pairs.get("-c", 1.0)), "p": float(pairs.get("-p", 0.1)), "weights": weights}
+    return {
+        "C": float(pairs.get("-c", 1.0)),
+        "p": float(pairs.get("-p", 0.1)),
+        "weights": weights,
+        "free": "-R" in line,
+    }
 
 
 @pytest.mark.parametrize(("solver_type", "options", "kind"), list(cases()))
@@ -90,6 +98,22 @@ def test_models_agree(solver_type, options, kind, tmp_path, capsys):
     assert values[0] <= values[1] * (1.0 + 1e-8)  # ours is never worse
     assert values[0] == pytest.approx(values[1], rel=1e-2 if solver_type in CAPPED else 1e-4)
     same_predictions(peer, [ours, theirs], X, y, tmp_path, capsys)
+
+
+def test_one_class_agrees(tmp_path, capsys):
+    peer = liblinear()
+    X, y = make_rows("signs")
+    X.data = abs(X.data)  # away from the origin
+    data, ours, theirs = write_rows(tmp_path / "d", X, y), tmp_path / "ours", tmp_path / "theirs"
+    for nu in (0.1, 0.5):
+        line = f"-s 21 -n {nu} -e 1e-9 -q"
+        assert main(["train", *line.split(), data, str(ours)]) == 0
+        peer.save_model(str(theirs), peer.train(y.astype(float), X, line))
+        found, expected = read_model(ours), read_model(theirs)
+        assert ours.read_text().split("\nrho")[0] == theirs.read_text().split("\nrho")[0]
+        np.testing.assert_allclose(found.w, expected.w, rtol=1e-5, atol=1e-7)
+        assert found.rho == pytest.approx(expected.rho, rel=1e-5)
+        same_predictions(peer, [ours, theirs], X, y, tmp_path, capsys)
 
 
 def same_predictions(peer, models, X, y, tmp_path, capsys):

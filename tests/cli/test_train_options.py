@@ -161,6 +161,7 @@ def test_our_own_options(parser):
         "",
         "a b c",
         "-v 3 --checkpoint c data",
+        "-s 21 --checkpoint c data",
     ],
 )
 def test_wrong_use_of_our_own_options(line, capsys):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, NamedTuple
 
+from hingeline.io.solver_types import ONE_CLASS
 from hingeline.liblinear.settings import TITLES, Settings
 
 from .options import natural, positive_float, positive_int
@@ -139,6 +140,8 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         )
     if own.checkpoint is not None and folds is not None:
         parser.error("--checkpoint goes with training a model, not with -v or -C")
+    if own.checkpoint is not None and settings.type == ONE_CLASS:
+        parser.error("--checkpoint: the one-class machine (-s 21) always begins anew")
     return TrainOptions(
         settings=settings,
         data=operands[0],

@@ -76,7 +76,7 @@ def _summarise(trained: Trained) -> None:
     """Print a line for each machine: how it was trained, and how good it is."""
     labels = trained.model.labels
     for k, s in enumerate(trained.solutions):
-        name = "" if labels is None or len(labels) == 2 else f"label {labels[k]}: "
+        name = f"label {labels[k]}: " if labels is not None and len(trained.solutions) == len(labels) else ""
         c = s.certificate
         print(
             f"{name}{s.solver}, {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, objective {c.primal:.6g}, "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -48,10 +47,12 @@ class MachineRun:
         tol: float,
         solve: Callable[..., Solution],
         state: Callable[[Solution], np.ndarray] = lambda s: s.alpha,
+        resumes: bool = True,
     ) -> Solution:
         """Train machine ``k``, in slices where they are to be kept.
 
-        ``solve(start, stop=, seed=, callback=)`` goes on from ``start``, which ``state`` finds in a solution.
+        ``solve(start, stop=, seed=, callback=)`` goes on from ``start``, which ``state`` finds in a solution; one that
+        cannot is not to be sliced (``resumes=False``).
         """
         report = self.report
         callback = None if report is None else lambda progress: report(k, progress) and None
@@ -59,7 +60,7 @@ class MachineRun:
         start, sweeps, steps, seconds = self.starts.start(k), 0, 0, 0.0
         while True:
             left = self.deadline - perf_counter()
-            part = min(left, self.starts.slice())
+            part = min(left, self.starts.slice()) if resumes else left
             stop = Stop(tol, self.settings.gap, None, None if part == inf else max(part, NO_TIME))
             s = solve(start, stop=stop, seed=seed, callback=callback)
             start, sweeps, steps, seconds = state(s), sweeps + s.n_iter, steps + s.n_steps, seconds + s.seconds
@@ -69,11 +70,11 @@ class MachineRun:
 
     def problem(self, k: int, problem: Problem) -> Solution:
         """Train machine ``k`` with the engine that was asked for."""
-        solve = train_free if self.settings.free_bias else partial(train, n_threads=self.threads_each)
+        solve = train_free if self.settings.free_bias else train
         return self.machine(
             k,
             self.tol(problem),
-            lambda start, **how: solve(problem, self.settings.solver, alpha0=start, **how),
+            lambda start, **how: solve(problem, self.settings.solver, alpha0=start, n_threads=self.threads_each, **how),
         )
 
     def tol(self, problem: Problem) -> float:

@@ -57,7 +57,14 @@ def sparse_classifier(data: Data, y: np.ndarray, run: MachineRun, warn: Callable
         problem = make_problem(data, signs, weights, loss)
 
         def solve(start: np.ndarray | None, **how: Any) -> Solution:
-            return train_primal(problem, columns, settings.solver, free_intercept=settings.free_bias, w0=start, **how)
+            return train_primal(
+                problem,
+                settings.solver,
+                columns=columns,
+                free_intercept=settings.free_bias,
+                alpha0=start,
+                **how,
+            )
 
         return run.machine(k, run.tol(problem), solve, variables)
 
@@ -67,12 +74,12 @@ def sparse_classifier(data: Data, y: np.ndarray, run: MachineRun, warn: Callable
 
 
 def one_class(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[[str], object]) -> Trained:
-    """Train the machine that knows no labels."""
+    """Train the machine that knows no labels; its engine finds a near start by itself, and takes no other."""
     settings = run.settings
 
     def solve(start: np.ndarray | None, **how: Any) -> Solution:
-        return train_one_class(data, None, settings.nu, settings.solver, alpha0=start, **how)
+        return train_one_class(data, None, settings.nu, settings.solver, **how)
 
-    s = run.machine(0, settings.eps, solve)
+    s = run.machine(0, settings.eps, solve, resumes=False)
     w = s.w.reshape(-1, 1)
     return Trained(LinearModel(settings.type, None, data.n_features, settings.bias, w, rho=-float(s.intercept)), [s])
