@@ -12,6 +12,7 @@ SRC = Path(__file__).resolve().parent.parent / "src" / "hingeline"
 
 # What each part may import, besides itself. Data flows down this list, and imports point up it.
 MAY_IMPORT = {
+    "version": set(),
     "kernels": set(),
     "pace": set(),
     "threads": {"pace"},
@@ -20,9 +21,10 @@ MAY_IMPORT = {
     "problem": {"io", "kernels", "pace"},
     "solution": {"kernels"},
     "solvers": {"kernels", "pace", "problem", "solution", "threads"},
-    "estimators": {"kernels", "pace", "problem", "solution", "solvers"},
+    "estimators": {"io", "kernels", "pace", "problem", "solution", "solvers", "version"},
+    "liblinear": {"io", "kernels", "pace", "problem", "solution", "solvers"},
     "selection": {"kernels", "pace", "problem", "solution", "solvers", "estimators"},
-    "__init__": {"kernels", "problem", "solution", "solvers", "estimators", "selection"},
+    "__init__": {"kernels", "problem", "solution", "solvers", "estimators", "selection", "version"},
     "dask": {"__init__", "kernels", "pace", "problem", "solution", "solvers", "estimators", "selection"},
     "viz": {"__init__", "solution", "estimators", "selection"},
     "bench": {
@@ -37,7 +39,19 @@ MAY_IMPORT = {
         "synthetic",
         "viz",
     },
-    "cli": {"__init__", "io", "problem", "solution", "solvers", "estimators", "selection", "synthetic", "viz", "bench"},
+    "cli": {
+        "__init__",
+        "io",
+        "problem",
+        "solution",
+        "solvers",
+        "estimators",
+        "liblinear",
+        "selection",
+        "synthetic",
+        "viz",
+        "bench",
+    },
     "__main__": {"cli"},
 }
 

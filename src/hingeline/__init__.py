@@ -1,13 +1,21 @@
-"""hingeline: linear support vector machines, trained exactly and fast, with a certificate."""
+"""hingeline: linear support vector machines, trained exactly and fast, with a certificate.
+
+Names are imported when they are first used, so that a command pays for what it needs alone: scikit-learn, which the
+estimators stand on, takes longer to import than a small file takes to train.
+"""
 
 from __future__ import annotations
 
-from .estimators import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
-from .kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
-from .solution import Certificate, Progress, Solution
-from .solvers.solve import solve
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .version import __version__
+
+if TYPE_CHECKING:
+    from .estimators import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
+    from .kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+    from .solution import Certificate, Progress, Solution
+    from .solvers.solve import solve
 
 __all__ = [
     "Certificate",
@@ -22,5 +30,26 @@ __all__ = [
     "Solution",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
+    "__version__",
     "solve",
 ]
+
+_HOMES = {
+    "estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "OneClassSVM"),
+    "kernels.losses": ("EpsilonInsensitive", "Hinge", "Logistic", "SquaredEpsilonInsensitive", "SquaredHinge"),
+    "solution": ("Certificate", "Progress", "Solution"),
+    "solvers.solve": ("solve",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

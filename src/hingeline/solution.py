@@ -61,7 +61,7 @@ class Solution:
     converged : bool
         Whether the stop rule was met, or rounding left nothing to gain (at a gap of at most 1e-3).
     stop_reason : str
-        "tol", "gap_tol", "rounding", "max_iter", "max_time" or "callback".
+        "tol", "gap_tol", "rounding", "max_iter", "max_time", "callback" or "interrupted".
     """
 
     w: np.ndarray

@@ -1,4 +1,4 @@
-"""Files: svmlight text, and datasets on disk. What a name needs is imported when it is first used."""
+"""Files: svmlight text, datasets on disk, models. What a name needs is imported when it is first used."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 _HOMES = {
     "dump_svmlight": ".dump",
     "iter_svmlight": ".svmlight",
+    "load_model": "hingeline.estimators.model_files",  # estimators come after files in the flow of data
     "load_svmlight": ".load",
     "open_dataset": ".dataset",
+    "save_model": "hingeline.estimators.model_files",
     "write_dataset": ".writer",
 }
 

@@ -21,6 +21,7 @@ import numpy as np
 from ..pace import Pace
 from ..solution import HISTORY, Certificate, Progress
 from ..threads import Team
+from . import interrupt
 from .trend import Budget
 
 NEXT_PHASE = "next phase"
@@ -80,8 +81,10 @@ class Clock:
             raise CancelledError
 
     def check(self) -> None:
-        """End the run where it was cancelled or its time is up."""
+        """End the run where it was cancelled, someone asked for what was reached, or its time is up."""
         self.check_cancelled()
+        if interrupt.requested():
+            raise Ended("interrupted")
         if self._max_time is not None and self.seconds >= self._max_time:
             raise Ended("max_time")
 

@@ -1,0 +1,24 @@
+"""DATA on a command line: text, compressed text, a dataset folder, or standard input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def read_rows(name: str) -> tuple[Any, np.ndarray]:
+    """Return rows (CSR) and labels; indices in text begin at 1, as LIBLINEAR's do."""
+    from hingeline.io import load_svmlight
+
+    if Path(name).is_dir():
+        from hingeline.io import open_dataset
+
+        X, y = open_dataset(name)
+    else:
+        X, y = load_svmlight(sys.stdin.buffer if name == "-" else name, zero_based=False)
+    if y.size == 0:
+        raise ValueError(f"{name}: no rows are there.")
+    return X, y

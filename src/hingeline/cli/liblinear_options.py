@@ -1,0 +1,253 @@
+"""The command lines of ``train`` and ``predict``: LIBLINEAR's short options by its own grammar, ours as long ones.
+
+LIBLINEAR's grammar is not argparse's: ``-w1 2`` names the label within the option, and ``-B -1`` has a value that
+looks like an option. So words are sorted here first; argparse then reads the long options alone. What is wrong with a
+short option is a ``ValueError`` (exit status 1, as LIBLINEAR's own), with a long one an argparse error (status 2).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from typing import Any, NamedTuple
+
+from hingeline.io.solver_types import ONE_CLASS
+from hingeline.liblinear.settings import TITLES, Settings
+
+from .options import natural, positive_float, positive_int
+
+DEFAULT_FOLDS = 5
+SEARCHED_TYPE = 2  # of -C, where no type is given
+SEARCHED_REGRESSION = 11
+ENGINES = ("auto", "baseline", "avsf", "hybrid", "newton", "newton_cg")
+
+
+class Words(NamedTuple):
+    """A command line, sorted: LIBLINEAR's options with their values, ours as they came, and the rest."""
+
+    short: list[tuple[str, str]]
+    long: list[str]
+    operands: list[str]
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """What ``train`` was asked to do; ``start_C`` and ``start_p`` are None where ``-c`` and ``-p`` were not given."""
+
+    settings: Settings
+    data: str
+    model: str | None
+    folds: int | None
+    search: bool
+    quiet: bool
+    checkpoint: str | None
+    start_C: float | None
+    start_p: float | None
+    assumed_type: bool
+
+
+class PredictOptions(NamedTuple):
+    """What ``predict`` was asked to do."""
+
+    data: str
+    model: str
+    output: str
+    probabilities: bool
+    quiet: bool
+
+
+def add_words_parser(commands: Any, name: str, help: str, usage: str, text: str) -> argparse.ArgumentParser:
+    """Add a command that argparse hands all its words: no word begins with the one prefix of options it knows."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        usage=f"hingeline {name} {usage}",
+        description=text,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prefix_chars="\0",
+        add_help=False,
+    )
+    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+    return parser
+
+
+def sort_words(words: Sequence[str], flags: str, valued: str) -> Words:
+    """Sort a command line; ``flags`` and ``valued`` are the letters of the options without and with a value."""
+    sorted_words = Words([], [], [])
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            sorted_words.operands.extend(rest)
+        elif word.startswith("--"):
+            sorted_words.long.append(word)
+            if "=" not in word and word != "--help":
+                sorted_words.long.extend(_next(rest))
+        elif word == "-h":
+            sorted_words.long.append("--help")
+        elif not word.startswith("-") or word == "-":
+            sorted_words.operands.append(word)
+        elif len(word) == 2 and word[1] in flags:
+            sorted_words.short.append((word[1], ""))
+        elif re.fullmatch(r"-w[+-]?\d{1,10}" if word[1] == "w" else r"-.", word) and word[1] in valued:
+            value = _next(rest)
+            if not value:
+                raise ValueError(f"{word}: a value must follow.")
+            sorted_words.short.append((word[1:], value[0]))
+        else:
+            raise ValueError(f"unknown option: {word} (the options are told by --help)")
+    return sorted_words
+
+
+def _next(rest: Any) -> list[str]:
+    return [word for word in (next(rest, None),) if word is not None]
+
+
+def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainOptions:
+    """Return what a command line of ``train`` says, checked as far as that goes without the data."""
+    short, long, operands = sort_words(words, flags="CRq", valued="scpneBvw")
+    own = _train_parser(parser).parse_args(long)
+    if not 1 <= len(operands) <= 2:
+        parser.error("DATA is missing" if not operands else f"too many files: {' '.join(operands)}")
+    given = dict(short)
+    settings = Settings(
+        type=_whole(given, "s", 1),
+        C=_number(given, "c", 1.0),
+        p=_number(given, "p", 0.1),
+        nu=_number(given, "n", 0.5),
+        tolerance=_number(given, "e", 0.0) if "e" in given else None,
+        bias=_number(given, "B", -1.0),
+        free_bias="R" in given,
+        weights=tuple((int(key[1:]), _number({key: text}, key, 1.0)) for key, text in short if key[0] == "w"),
+        solver=own.solver,
+        gap=own.gap,
+        threads=own.threads,
+        seed=own.seed,
+        max_time=own.max_time,
+    )
+    search = "C" in given
+    if search and "s" not in given:
+        settings = replace(settings, type=SEARCHED_TYPE)
+    settings.check()
+    folds = _whole(given, "v", DEFAULT_FOLDS) if search or "v" in given else None
+    if folds is not None and folds < 2:
+        raise ValueError(f"-v {folds}: cross validation needs two folds or more.")
+    if search and not (settings.is_classification or settings.type == SEARCHED_REGRESSION):
+        raise ValueError(
+            f"-C is there for classification and for -s {SEARCHED_REGRESSION}; not for -s {settings.type}."
+        )
+    if own.checkpoint is not None and folds is not None:
+        parser.error("--checkpoint goes with training a model, not with -v or -C")
+    if own.checkpoint is not None and settings.type == ONE_CLASS:
+        parser.error("--checkpoint: the one-class machine (-s 21) always begins anew")
+    return TrainOptions(
+        settings=settings,
+        data=operands[0],
+        model=operands[1] if len(operands) == 2 else None,
+        folds=folds,
+        search=search,
+        quiet="q" in given,
+        checkpoint=own.checkpoint,
+        start_C=settings.C if "c" in given else None,
+        start_p=settings.p if "p" in given else None,
+        assumed_type=search and "s" not in given,
+    )
+
+
+def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> PredictOptions:
+    """Return what a command line of ``predict`` says."""
+    short, long, operands = sort_words(words, flags="q", valued="b")
+    _own_parser(parser).parse_args(long)
+    if len(operands) != 3:
+        parser.error("three files are needed: DATA MODEL OUTPUT")
+    given = dict(short)
+    probabilities = _whole(given, "b", 0)
+    if probabilities not in (0, 1):
+        raise ValueError(f"-b {probabilities}: 0 or 1 is needed.")
+    data, model, output = operands
+    return PredictOptions(data, model, output, probabilities == 1, "q" in given)
+
+
+def _whole(given: dict[str, str], key: str, default: int) -> int:
+    text = given.get(key, str(default))
+    if not re.fullmatch(r"[+-]?\d{1,9}", text):
+        raise ValueError(f"-{key} {text}: a whole number is needed.")
+    return int(text)
+
+
+def _number(given: dict[str, str], key: str, default: float) -> float:
+    text = given.get(key, str(default))
+    try:
+        value = float("nan" if "_" in text else text)
+    except ValueError:
+        value = float("nan")
+    if isnan(value):
+        raise ValueError(f"-{key} {text}: a number is needed.")
+    return value
+
+
+class _Help(argparse.Action):
+    """Prints the help of the command whose long options are being read."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> None:
+        self.const.print_help()
+        parser.exit()
+
+
+def _own_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return the parser of the long options of ``command``."""
+    parser = argparse.ArgumentParser(prog=command.prog, usage=command.usage, add_help=False, allow_abbrev=False)
+    parser.add_argument("--help", action=_Help, nargs=0, const=command)
+    return parser
+
+
+def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser = _own_parser(command)
+    parser.add_argument("--solver", choices=ENGINES, default="auto")
+    parser.add_argument("--gap", type=positive_float)
+    parser.add_argument("--threads", type=positive_int, default=1)
+    parser.add_argument("--seed", type=natural, default=0)
+    parser.add_argument("--max-time", type=positive_float)
+    parser.add_argument("--checkpoint")
+    return parser
+
+
+TRAIN_USAGE = "[OPTIONS] DATA [MODEL]"
+TRAIN_TEXT = f"""\
+Train on DATA and write the model in LIBLINEAR's format to MODEL (default: the name of DATA with .model, here).
+DATA is text in svmlight form, plain or compressed (gz, bz2, xz), a dataset folder, or - for standard input.
+
+LIBLINEAR's options, with its meanings and defaults:
+  -s TYPE     what to train (default 1)
+{chr(10).join(f"                {number:2}  {title}" for number, title in TITLES.items())}
+  -c C        weight of the loss (default 1)
+  -p EPSILON  half the width of the tube of regression (default 0.1)
+  -n NU       share of outliers of the one-class machine (default 0.5)
+  -e EPS      tolerance (default 0.1; 0.01 for -s 0, 2, 5, 6, 21; 0.0001 for -s 11)
+  -B BIAS     append a constant feature of this value, unless below zero (default -1)
+  -R          do not regularise its weight; needs -B 1 (for -s 0, 2, 5, 6, 11)
+  -wLABEL W   multiply C by W for a class
+  -v N        N-fold cross validation instead of a model
+  -C          look for the best C (and p for -s 11) by cross validation instead of a model
+  -q          say nothing but results
+
+hingeline's own:
+  --solver NAME      {", ".join(ENGINES)} (default auto)
+  --gap G            stop at this relative duality gap instead of -e
+  --threads N        threads, over the classes or the rows (default 1)
+  --seed N           of the order of visits and of the folds (default 0)
+  --max-time S       seconds after which training ends with what it has reached
+  --checkpoint FILE  save the state now and then and when interrupted; go on from FILE where it is there
+  --help             this text
+"""
+PREDICT_USAGE = "[-b 0|1] [-q] DATA MODEL OUTPUT"
+PREDICT_TEXT = """\
+Predict the labels of DATA with MODEL (LIBLINEAR's format or hingeline's own), write one a line to OUTPUT, and print
+the accuracy, or the error of a regression. DATA is as for train; OUTPUT may be - for standard output.
+
+  -b 1        write probabilities too, for logistic regression
+  -q          do not print the accuracy
+  --help      this text
+"""

@@ -1,0 +1,94 @@
+"""``hingeline predict``: LIBLINEAR's ``predict``, with models of LIBLINEAR's and of hingeline's own format."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from .liblinear_options import PREDICT_TEXT, PREDICT_USAGE, add_words_parser, parse_predict
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hingeline.io.model_file import LinearModel
+
+ROWS = 1 << 14  # written at a time
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the subparsers ``commands``."""
+    parser = add_words_parser(commands, "predict", "predict with a model", PREDICT_USAGE, PREDICT_TEXT)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read model and data, write a line a row, and print how well the labels were met."""
+    from hingeline.io.solver_types import LOGISTIC, REGRESSION
+    from hingeline.liblinear.evaluate import Tally
+    from hingeline.liblinear.predict import decide, scores
+
+    from .data_input import read_rows
+
+    options = parse_predict(args.parser, args.words)
+    model = _read_model(options.model)
+    if options.probabilities and model.type not in LOGISTIC:
+        raise ValueError("probability output is only supported for logistic regression")
+    X, y = read_rows(options.data)
+    values = scores(model, X)
+    predicted = decide(model, values)
+    with _output(options.output) as file:
+        for block in _lines(model, predicted, values, options.probabilities):
+            file.write(block.encode("ascii"))
+    if not options.quiet:
+        tally, out = Tally().add(predicted, y), sys.stderr if options.output == "-" else sys.stdout
+        if model.type in REGRESSION:
+            print(f"Mean squared error = {tally.mean_squared_error:g} (regression)", file=out)
+            print(f"Squared correlation coefficient = {tally.squared_correlation:g} (regression)", file=out)
+        else:
+            print(f"Accuracy = {tally.accuracy:g}% ({tally.correct}/{tally.rows})", file=out)
+    return 0
+
+
+def _read_model(path: str) -> LinearModel:
+    from hingeline.io.model_file import read_model
+    from hingeline.io.native_model import is_native
+
+    if not is_native(path):
+        return read_model(path)
+    from hingeline.estimators.model_files import as_linear_model
+    from hingeline.io import load_model
+
+    return as_linear_model(load_model(path))
+
+
+@contextmanager
+def _output(name: str) -> Iterator[BinaryIO]:
+    """Open OUTPUT, which is there as a whole or not at all."""
+    from hingeline.io.atomic import atomic_write
+
+    if name == "-":
+        yield sys.stdout.buffer
+        return
+    with atomic_write(name) as file:
+        yield file
+
+
+def _lines(model: LinearModel, predicted: np.ndarray, values: np.ndarray, with_probabilities: bool) -> Iterator[str]:
+    """Yield the text of OUTPUT, some rows at a time."""
+    from hingeline.liblinear.predict import probabilities
+
+    columns = len(model.labels or ()) if with_probabilities else 0
+    if with_probabilities:
+        yield " ".join(("labels", *map(str, model.labels or ()))) + "\n"
+    line = "%.17g" + " %g" * columns + "\n"
+    for begin in range(0, predicted.size, ROWS):
+        part = slice(begin, begin + ROWS)
+        rows = predicted[part].reshape(-1, 1)
+        if with_probabilities:
+            import numpy as np
+
+            rows = np.column_stack((rows, probabilities(model, values[part])))
+        yield line * len(rows) % tuple(rows.ravel().tolist())

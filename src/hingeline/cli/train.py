@@ -1,0 +1,118 @@
+"""``hingeline train``: LIBLINEAR's ``train`` on hingeline's engines."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .liblinear_options import TRAIN_TEXT, TRAIN_USAGE, TrainOptions, add_words_parser, parse_train
+from .training_progress import ProgressLine
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hingeline.liblinear.run import Trained
+
+INTERRUPTED = 130
+
+
+def warn(text: str) -> None:
+    """Tell what is not a result."""
+    print(text, file=sys.stderr)
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the subparsers ``commands``."""
+    parser = add_words_parser(commands, "train", "train a model with LIBLINEAR's options", TRAIN_USAGE, TRAIN_TEXT)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, then train, cross-validate or search."""
+    from .data_input import read_rows
+
+    options = parse_train(args.parser, args.words)
+    if options.assumed_type:
+        warn("Solver not specified. Using -s 2")
+    X, y = read_rows(options.data)
+    if options.search:
+        return _search(options, X, y)
+    if options.folds is not None:
+        return _cross_validate(options, X, y)
+    return _train(options, X, y)
+
+
+def _train(options: TrainOptions, X: Any, y: np.ndarray) -> int:
+    from hingeline.io.model_file import write_model
+    from hingeline.liblinear.fit import fit
+    from hingeline.liblinear.starts import Checkpoint, fingerprint
+    from hingeline.solvers.interrupt import ends_training
+
+    path, checkpoint = Path(options.model or _default_model(options.data)), None
+    if options.checkpoint is not None:
+        checkpoint = Checkpoint(options.checkpoint, fingerprint(X, y, options.settings))
+    with ProgressLine(options.quiet) as line, ends_training():
+        report = line.report if line.shown else None
+        trained = fit(X, y, options.settings, starts=checkpoint, report=report, warn=warn)
+    if checkpoint is not None:
+        checkpoint.save()
+    interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
+    if interrupted and options.model is None:
+        warn("interrupted; no model file was named, so none is written")
+        return INTERRUPTED
+    write_model(trained.model, path)
+    if not options.quiet:
+        _summarise(trained)
+    if interrupted:
+        warn(f"interrupted; what was reached is saved to {path}")
+        return INTERRUPTED
+    return 0
+
+
+def _summarise(trained: Trained) -> None:
+    """Print a line for each machine: how it was trained, and how good it is."""
+    labels = trained.model.labels
+    for k, s in enumerate(trained.solutions):
+        name = f"label {labels[k]}: " if labels is not None and len(trained.solutions) == len(labels) else ""
+        c = s.certificate
+        print(
+            f"{name}{s.solver}, {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, objective {c.primal:.6g}, "
+            f"relative gap {c.gap:.1e}, violation {c.violation:.1e} ({s.stop_reason})"
+        )
+    if not all(s.converged for s in trained.solutions):
+        warn("WARNING: training ended before it converged; the relative gap above tells how far from the optimum.")
+
+
+def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
+    from hingeline.liblinear.search import cross_validate
+
+    assert options.folds is not None
+    tally = cross_validate(X, y, options.settings, options.folds, warn)
+    if options.settings.is_regression:
+        print(f"Cross Validation Mean squared error = {tally.mean_squared_error:g}")
+        print(f"Cross Validation Squared correlation coefficient = {tally.squared_correlation:g}")
+    else:
+        print(f"Cross Validation Accuracy = {tally.accuracy:g}%")
+    return 0
+
+
+def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
+    from hingeline.liblinear.search import search
+
+    assert options.folds is not None
+    print(f"Doing parameter search with {options.folds}-fold cross validation.", flush=True)
+    say = partial(print, flush=True) if not options.quiet else lambda text: None
+    found = search(X, y, options.settings, options.folds, options.start_C, options.start_p, say, warn)
+    if options.settings.is_regression:
+        print(f"Best C = {found.C:g} Best p = {found.p:g}  CV MSE = {found.score:g}")
+    else:
+        print(f"Best C = {found.C:g}  CV accuracy = {100.0 * found.score:g}%")
+    return 0
+
+
+def _default_model(data: str) -> str:
+    """Return LIBLINEAR's name for the model: that of the data, in the present folder."""
+    return "stdin.model" if data == "-" else f"{Path(data).name}.model"

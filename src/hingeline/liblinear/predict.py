@@ -1,0 +1,50 @@
+"""LIBLINEAR's predictions, to the last bit: sums in the order of the indices, ``> 0`` is the first label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..io.model_file import LinearModel
+from ..io.solver_types import ONE_CLASS, REGRESSION
+
+
+def scores(model: LinearModel, X: Any) -> np.ndarray:
+    """Return the decision values, shape (n_rows, n_outputs).
+
+    Features that the model has not seen count for nothing. SciPy's product adds the terms of a row one by one in the
+    order in which they are stored, as LIBLINEAR does; the constant feature comes last.
+    """
+    X = sparse.csr_matrix(X, copy=False)
+    if not X.has_sorted_indices:
+        X = X.sorted_indices()
+    n = min(X.shape[1], model.n_features)
+    if n < X.shape[1]:
+        X = X[:, :n]
+    out = np.asarray(X.astype(np.float64, copy=False) @ np.ascontiguousarray(model.w[:n]))
+    if model.bias >= 0.0:
+        out += model.w[model.n_features] * model.bias
+    if model.type == ONE_CLASS:
+        out -= model.rho
+    return out
+
+
+def decide(model: LinearModel, values: np.ndarray) -> np.ndarray:
+    """Return the label (regression: the value) that each row of ``values`` stands for."""
+    if model.type in REGRESSION:
+        return values[:, 0]
+    if model.n_classes == 2:
+        first, second = (1, -1) if model.labels is None else model.labels
+        return np.where(values[:, 0] > 0.0, first, second)
+    return np.asarray(model.labels)[np.argmax(values, axis=1)]
+
+
+def probabilities(model: LinearModel, values: np.ndarray) -> np.ndarray:
+    """Return one probability a class, in the order of the labels, of a logistic model."""
+    with np.errstate(over="ignore"):  # exp(-x) is infinite where the probability is 0
+        p = 1.0 / (1.0 + np.exp(-values))
+    if model.n_classes == 2:
+        return np.column_stack((p[:, 0], 1.0 - p[:, 0]))
+    return p / p.sum(axis=1, keepdims=True)

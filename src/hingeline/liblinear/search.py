@@ -1,0 +1,159 @@
+"""Cross validation (``-v``) and the search for C, or C and p (``-C``), as LIBLINEAR does them.
+
+Rows are shuffled, not stratified, and cut into folds of about one size. The search doubles C from a value so small that
+the solution is close to zero, each fold starting from its solution for the C before, until C is at its largest or the
+weights of no fold have changed in each of five doublings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from math import floor, inf, log2
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..io.model_file import LinearModel
+from ..io.solver_types import LOGISTIC
+from .evaluate import Tally
+from .fit import fit
+from .predict import decide, scores
+from .settings import Settings
+from .starts import Starts
+
+LARGEST_C, LARGEST_C_OF_REGRESSION = 1024.0, 1048576.0
+STEPS_OF_P = 20
+UNCHANGED = 0.05  # relative change of the weights that counts as none: about where LIBLINEAR's solver stays put
+UNCHANGED_OFTEN_ENOUGH = 5
+SMALLEST_SOLUTION = 0.1  # share of the loss at zero that the solution at the first C of a regression may take away
+LINEAR_LOSSES = LOGISTIC | {3, 4}  # their slope at zero is at most C |x|, that of the squared hinge 2 C |x|
+
+Say = Callable[[str], object]
+
+
+class Found(NamedTuple):
+    """The best parameters, and their accuracy (a share) or mean squared error."""
+
+    C: float
+    p: float
+    score: float
+
+
+def folds_of(n_rows: int, count: int, seed: int, warn: Say) -> list[np.ndarray]:
+    """Return the rows of each fold, in a random order."""
+    if count > n_rows:
+        count = n_rows
+        warn("WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)")
+    order = np.random.default_rng(seed).permutation(n_rows)
+    bounds = [fold * n_rows // count for fold in range(count + 1)]
+    return [order[begin:end] for begin, end in pairwise(bounds)]
+
+
+class Fold:
+    """One fold: its rows are predicted by a model of all the others, which remembers where it was."""
+
+    def __init__(self, X: Any, y: np.ndarray, held_out: np.ndarray) -> None:
+        others = np.ones(y.size, dtype=bool)
+        others[held_out] = False
+        self.X, self.y = X[others], y[others]
+        self.held_out_X, self.held_out_y = X[held_out], y[held_out]
+        self.starts = Starts()
+        self.w: np.ndarray | None = None
+
+    def predict(self, settings: Settings, warn: Say) -> np.ndarray:
+        """Train with the others, and return predictions for the rows held out."""
+        model = fit(self.X, self.y, settings, starts=self.starts, warn=warn).model
+        self.changed = self.w is None or _differs(model, self.w)
+        self.w = model.w
+        return decide(model, scores(model, self.held_out_X))
+
+
+def _differs(model: LinearModel, w: np.ndarray) -> bool:
+    return bool(np.linalg.norm(model.w - w) > UNCHANGED * np.linalg.norm(model.w))
+
+
+def cross_validate(X: Any, y: np.ndarray, settings: Settings, count: int, warn: Say) -> Tally:
+    """Return how well rows are predicted by models that have not seen them."""
+    tally = Tally()
+    for held_out in folds_of(y.size, count, settings.seed, warn):
+        fold = Fold(X, y, held_out)
+        tally = tally.add(fold.predict(settings, warn), fold.held_out_y)
+    return tally
+
+
+def search(
+    X: Any,
+    y: np.ndarray,
+    settings: Settings,
+    count: int,
+    start_C: float | None,
+    start_p: float | None,
+    say: Say,
+    warn: Say,
+) -> Found:
+    """Return the best C of a classifier, or the best C and p of a regression; ``say`` is told of every C."""
+    rows_of_folds = folds_of(y.size, count, settings.seed, warn)
+    largest_C = LARGEST_C_OF_REGRESSION if settings.is_regression else LARGEST_C
+    best: Found | None = None
+    for p in _ps(y, start_p) if settings.is_regression else (settings.p,):
+        at_p = replace(settings, p=p)
+        first = min(start_C or first_C(X, y, at_p), largest_C)
+        folds = [Fold(X, y, held_out) for held_out in rows_of_folds]
+        for found in _path(folds, at_p, first, largest_C, say, warn):
+            if best is None or _better(found.score, best.score, settings):
+                best = found
+    assert best is not None
+    return best
+
+
+def _better(score: float, than: float, settings: Settings) -> bool:
+    return score < than if settings.is_regression else score > than
+
+
+def _path(
+    folds: list[Fold], settings: Settings, first: float, largest_C: float, say: Say, warn: Say
+) -> Iterator[Found]:
+    """Yield the score of C, 2 C, 4 C, ..."""
+    C, unchanged = first, 0
+    while C <= largest_C:
+        tally = Tally()
+        for fold in folds:
+            tally = tally.add(fold.predict(replace(settings, C=C), warn), fold.held_out_y)
+        if settings.is_regression:
+            score = tally.mean_squared_error
+            say(f"log2c={log2(C):7.2f}\tp={settings.p:7.2f}\tMean squared error={score:g}")
+        else:
+            score = tally.accuracy / 100.0
+            say(f"log2c={log2(C):7.2f}\trate={tally.accuracy:g}")
+        yield Found(C, settings.p, score)
+        unchanged = 0 if any(fold.changed for fold in folds) else unchanged + 1
+        if unchanged == UNCHANGED_OFTEN_ENOUGH:
+            return
+        C *= 2.0
+    say("WARNING: maximum C reached.")
+
+
+def _ps(y: np.ndarray, start_p: float | None) -> list[float]:
+    """Return the widths of the tube to try, from wide to narrow."""
+    largest = float(np.abs(y).max())
+    first = STEPS_OF_P - 1
+    if start_p is not None and start_p > 0.0 and largest > 0.0:
+        first = min(first, int(start_p / (largest / STEPS_OF_P)))
+    return [step * largest / STEPS_OF_P for step in range(first, -1, -1)]
+
+
+def first_C(X: Any, y: np.ndarray, settings: Settings) -> float:
+    """Return the power of two to begin with, from the largest |x_i|^2, the constant feature included."""
+    squares = X.astype(np.float64, copy=False).multiply(X).sum(axis=1)
+    largest = float(np.max(squares)) + max(settings.bias, 0.0) ** 2
+    if largest == 0.0:
+        return 1.0
+    if settings.is_regression:
+        size = np.abs(y)
+        loss = float(np.sum(np.maximum(size - settings.p, 0.0) ** 2))
+        smallest = SMALLEST_SOLUTION**2 * loss / (8.0 * float(size.sum()) ** 2 * largest) if loss > 0.0 else inf
+    else:
+        smallest = 1.0 / ((1.0 if settings.type in LINEAR_LOSSES else 2.0) * y.size * largest)
+    return 2.0 ** floor(log2(smallest)) if smallest < inf else inf

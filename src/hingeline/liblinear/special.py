@@ -1,0 +1,85 @@
+"""The machines that are no loss with |w|^2/2: Crammer and Singer's, those with the L1 norm, and one-class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..io.model_file import LinearModel
+from ..kernels.losses import Logistic, Loss, SquaredHinge
+from ..problem import Data, make_problem
+from ..solution import Solution
+from ..solvers.crammer_singer import train_crammer_singer
+from ..solvers.one_class import train_one_class
+from ..solvers.primal import as_columns, train_primal
+from .labels import class_factors, machine_of, ordered_labels
+from .run import MachineRun, Trained, weights_of
+
+SPARSE_CLASSIFIERS: dict[int, Callable[[float], Loss]] = {5: SquaredHinge, 6: Logistic}
+
+
+def crammer_singer(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[[str], object]) -> Trained:
+    """Train one machine for all classes."""
+    settings = run.settings
+    labels, codes = ordered_labels(y)
+    if len(labels) == 1:
+        raise ValueError(
+            f"all rows have the label {labels[0]}: Crammer and Singer's machine needs two classes or more."
+        )
+    factors = class_factors(labels, settings.weights, warn)
+    weights = None if np.all(factors == 1.0) else factors[codes]
+
+    def solve(start: np.ndarray | None, **how: Any) -> Solution:
+        return train_crammer_singer(data, codes, len(labels), weights, settings.C, settings.solver, alpha0=start, **how)
+
+    s = run.machine(0, settings.eps, solve)
+    w = s.w.T
+    if settings.bias >= 0.0:
+        last = np.asarray(s.intercept) / settings.bias if settings.bias > 0.0 else np.zeros(len(labels))
+        w = np.vstack((w, last))
+    return Trained(LinearModel(settings.type, labels, data.n_features, settings.bias, w), [s])
+
+
+def sparse_classifier(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[[str], object]) -> Trained:
+    """Train with the L1 norm; a machine starts from weights, since they are its variables."""
+    settings = run.settings
+    labels, codes = ordered_labels(y)
+    factors = class_factors(labels, settings.weights, warn)
+    loss, columns = SPARSE_CLASSIFIERS[settings.type](settings.C), as_columns(data)
+
+    def variables(s: Solution) -> np.ndarray:
+        return np.append(s.w, s.intercept / settings.bias if settings.bias > 0.0 else 0.0)
+
+    def one(k: int) -> Solution:
+        signs, weights = machine_of(k, codes, factors)
+        problem = make_problem(data, signs, weights, loss)
+
+        def solve(start: np.ndarray | None, **how: Any) -> Solution:
+            return train_primal(
+                problem,
+                settings.solver,
+                columns=columns,
+                free_intercept=settings.free_bias,
+                alpha0=start,
+                **how,
+            )
+
+        return run.machine(k, run.tol(problem), solve, variables)
+
+    solutions = run.machines(one, 1 if len(labels) == 2 else len(labels))
+    w = np.column_stack([weights_of(s, settings.bias) for s in solutions])
+    return Trained(LinearModel(settings.type, labels, data.n_features, settings.bias, w), solutions)
+
+
+def one_class(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[[str], object]) -> Trained:
+    """Train the machine that knows no labels; its engine finds a near start by itself, and takes no other."""
+    settings = run.settings
+
+    def solve(start: np.ndarray | None, **how: Any) -> Solution:
+        return train_one_class(data, None, settings.nu, settings.solver, **how)
+
+    s = run.machine(0, settings.eps, solve, resumes=False)
+    w = s.w.reshape(-1, 1)
+    return Trained(LinearModel(settings.type, None, data.n_features, settings.bias, w, rho=-float(s.intercept)), [s])

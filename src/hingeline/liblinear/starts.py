@@ -1,0 +1,122 @@
+"""Where machines start from: in memory along a path of C, and in a file for a training that is to survive."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import asdict
+from math import inf
+from pathlib import Path
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..io.native_model import read_native, write_native
+from ..io.solver_types import L1_REGULARISED
+from .settings import Settings
+
+KIND = "checkpoint of hingeline train"
+FIRST_SLICE, LONGEST_SLICE, GROWTH = 20.0, 300.0, 2.0  # seconds between two saves
+SAMPLED_BLOCKS, BLOCK_BYTES = 64, 1 << 16
+PROBLEM = ("type", "C", "p", "nu", "bias", "free_bias", "weights")  # what a problem depends on, besides the data
+
+
+class Starts:
+    """Remembers the variables that each machine has reached."""
+
+    def __init__(self) -> None:
+        self._reached: dict[int, np.ndarray] = {}
+
+    def start(self, k: int) -> np.ndarray | None:
+        """Return where machine ``k`` was, None where it has not begun."""
+        return self._reached.get(k)
+
+    def keep(self, k: int, variables: np.ndarray) -> None:
+        """Remember where machine ``k`` is."""
+        self._reached[k] = variables
+
+    def slice(self) -> float:
+        """Return after how many seconds training is to pause, so that it can be kept."""
+        return inf
+
+
+class Checkpoint(Starts):
+    """Remembers it in a file as well: now and then, and when ``save`` is called.
+
+    Parameters
+    ----------
+    path : path
+        Where the file is there already, training goes on from it; it must be of the same problem.
+    problem : dict
+        From ``fingerprint``.
+    """
+
+    def __init__(self, path: str | Path, problem: dict[str, Any]) -> None:
+        super().__init__()
+        self.path, self.problem = Path(path), problem
+        self._slice, self._saved, self._lock = FIRST_SLICE, perf_counter(), Lock()
+        if self.path.exists():
+            self._reached = self._read()
+
+    def _read(self) -> dict[int, np.ndarray]:
+        content = read_native(self.path)
+        if content.get("kind") != KIND:
+            raise ValueError(f"{self.path} is no checkpoint of 'hingeline train': name another file.")
+        if content.get("problem") != self.problem:
+            found = content.get("problem")
+            known = found if isinstance(found, dict) else {}
+            differ = [key for key, value in self.problem.items() if known.get(key) != value]
+            raise ValueError(
+                f"{self.path} is the checkpoint of another problem (differs in {', '.join(differ)}): delete it, or "
+                "name another file."
+            )
+        reached = content.get("reached")
+        sound = isinstance(reached, dict) and all(
+            type(k) is int and isinstance(part, np.ndarray) and self._fits(part) for k, part in reached.items()
+        )
+        if not sound:
+            raise ValueError(f"{self.path} is damaged: delete it, or name another file.")
+        return dict(reached or {})
+
+    def _fits(self, part: np.ndarray) -> bool:
+        length = self.problem["columns"] + 1 if self.problem["type"] in L1_REGULARISED else self.problem["rows"]
+        return part.dtype == np.float64 and part.shape[:1] == (length,) and bool(np.isfinite(part).all())
+
+    def keep(self, k: int, variables: np.ndarray) -> None:
+        """Remember where machine ``k`` is, and save the file where that was long ago."""
+        with self._lock:
+            super().keep(k, variables)
+            if perf_counter() - self._saved >= self._slice:
+                self._slice = min(LONGEST_SLICE, GROWTH * self._slice)
+                self._write()
+
+    def slice(self) -> float:
+        """Return after how many seconds the file is to be saved next."""
+        return self._slice
+
+    def save(self) -> None:
+        """Write the file."""
+        with self._lock:
+            self._write()
+
+    def _write(self) -> None:
+        write_native({"kind": KIND, "problem": self.problem, "reached": self._reached}, self.path)
+        self._saved = perf_counter()
+
+
+def fingerprint(X: Any, y: np.ndarray, settings: Settings) -> dict[str, Any]:
+    """Return what tells a problem from others: its settings, the shape of its data and checksums of samples."""
+    options = {name: value for name, value in asdict(settings).items() if name in PROBLEM}
+    options["weights"] = [list(pair) for pair in settings.weights]
+    sampled = [_checksum(array) for array in (X.indptr, X.indices, X.data, y)]
+    return {**options, "rows": X.shape[0], "columns": X.shape[1], "nonzeros": int(X.nnz), "data": sampled}
+
+
+def _checksum(array: np.ndarray) -> int:
+    """Return a checksum of blocks that are spread over the array."""
+    flat = np.ascontiguousarray(array[:1] if array.strides == (0,) else array).view(np.uint8)
+    crc32 = 0
+    for begin in np.unique(np.linspace(0, max(0, flat.size - BLOCK_BYTES), SAMPLED_BLOCKS, dtype=np.int64)):
+        crc32 = zlib.crc32(flat[begin : begin + BLOCK_BYTES].data, crc32)
+    return crc32

@@ -1,0 +1,71 @@
+"""LIBLINEAR's ``-e`` in terms of ``tol``, the largest violation of the optimality conditions.
+
+==============  ============================================  =========================================================
+types           LIBLINEAR stops when                          tol, at which that holds
+==============  ============================================  =========================================================
+1, 3, 4, 21     the largest violation is at most eps          eps
+7               that of log(alpha/(C - alpha)) is at most     eps/4, which is how far alpha/C is off at the most
+                eps
+0, 2            |f'(w)| <= eps |f'(0)| min(pos, neg)/l        eps min(pos, neg)/l |f'(0)| / sum_i k_i |x_i|
+11              |f'(w)| <= eps |f'(0)|                        eps |f'(0)| / sum_i k_i |x_i|
+12, 13          the violations' sum is at most eps times      eps times the mean there
+                what it is at alpha = 0
+5, 6            the violations' sum over the columns is at    eps min(pos, neg)/l times the mean there
+                most eps min(pos, neg)/l times what it is
+                at w = 0
+==============  ============================================  =========================================================
+
+For the primal types: the response r_i of the loss to a margin is its derivative, f'(w) = w - sum_i r_i s_i x_i, and
+w = sum_i alpha_i s_i x_i. A violation of at most tol means |alpha_i - r_i| <= k_i tol, with k_i = 2 C_i for the squared
+losses and C_i for the logistic one; so |f'(w)| <= tol sum_i k_i |x_i|, whatever the solution looks like.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.losses import Logistic
+from ..kernels.passes import respond_rows, squared_length, weighted_lengths
+from ..pace import Pace
+from ..problem import Problem
+from ..solvers.certificate import weights
+from ..solvers.state import new_variables_of
+from .settings import Settings
+
+LEAST = 1e-12
+
+
+def tol_of(problem: Problem, settings: Settings) -> float:
+    """Return the ``tol`` that LIBLINEAR's ``-e`` stands for in ``problem``."""
+    eps = settings.eps
+    if settings.type == 7:
+        return eps / 4.0
+    if settings.type in (12, 13):
+        at_zero = np.maximum(np.abs(problem.y) - settings.p, 0.0)
+        return max(eps * float(at_zero.mean()), LEAST)
+    if settings.type not in (0, 2, 5, 6, 11):
+        return eps
+    share = 1.0
+    if settings.is_classification:
+        n, positive = problem.data.n_rows, int(np.count_nonzero(problem.y > 0.0))
+        share = max(min(positive, n - positive), 1) / n
+    slope = _slope_at_zero(problem)
+    if settings.type in (5, 6):
+        return max(eps * share * float(np.maximum(np.abs(slope) - 1.0, 0.0).mean()), LEAST)
+    return max(eps * share * float(np.sqrt(squared_length(slope))) / _scale(problem), LEAST)
+
+
+def _slope_at_zero(problem: Problem) -> np.ndarray:
+    """f'(0) = -sum_i r_i s_i x_i but for the sign, with r_i the response to a score of zero."""
+    variables, zero, pace = new_variables_of(problem, None), np.zeros(problem.data.n_features + 1), Pace()
+    response = np.empty(problem.data.n_rows)
+    for begin, end in pace.slices(response.size):
+        respond_rows(problem.data.rows, problem.loss, variables, zero, response, begin, end)
+    variables.alpha[:] = response
+    return weights(problem, variables, pace)
+
+
+def _scale(problem: Problem) -> float:
+    """Sum of k_i |x_i|."""
+    k = problem.C * np.full(problem.data.n_rows, 1.0 if isinstance(problem.loss, Logistic) else 2.0)
+    return weighted_lengths(k, problem.data.q) or 1.0

@@ -1,0 +1,39 @@
+"""Ctrl-C as a request: training ends where it is, and what was reached is returned with its certificate.
+
+Without it Ctrl-C raises ``KeyboardInterrupt`` out of a fit, which leaves nothing behind: right for a notebook, wrong
+for a command that has computed for hours. Signals belong to the process, so this does too.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+_event = Event()
+
+
+def requested() -> bool:
+    """Tell whether training is to end; every engine asks between two slices of its work."""
+    return _event.is_set()
+
+
+@contextmanager
+def ends_training() -> Iterator[None]:
+    """Within, a first Ctrl-C asks every training in the process to end; a second one is the usual exception.
+
+    To be entered by the main thread, the only one that may handle signals.
+    """
+
+    def ask(number: int, frame: Any) -> None:
+        _event.set()
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _event.clear()
