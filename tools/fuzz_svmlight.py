@@ -177,7 +177,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="where the file that is being read is written, for a post-mortem")
+    parser.add_argument(
+        "--keep", type=Path, help="where each file is written before it is read, for a post-mortem (slow)"
+    )
     args = parser.parse_args()
     rng, refused, started = random.Random(args.seed), 0, time.perf_counter()
     for done in range(args.files):
