@@ -195,7 +195,9 @@ def test_real_data(name, tmp_path, capsys):
         if X.shape[1] < 1000:
             values = [objective(model, X, y, C=C) for model in (found, expected)]
             assert values[0] <= values[1] * (1.0 + 2e-6), line
-            assert values[0] == pytest.approx(values[1], rel=1e-2 if solver_type in CAPPED else 1e-4), line
+            # LIBLINEAR's stop leaves it above the optimum where it is capped, and for L1 squared hinge
+            loose = solver_type in (*CAPPED, 5)
+            assert values[0] == pytest.approx(values[1], rel=2e-2 if loose else 1e-4), line
 
 
 def test_defaults_are_liblinears():

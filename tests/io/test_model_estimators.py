@@ -58,7 +58,11 @@ def test_liblinears_models_become_estimators(solver_type, bias, kind, tmp_path):
     loaded = load_model(tmp_path / "m")
     assert {key: loaded.get_params()[key] for key in params} == params
     labels, _, _ = peer.predict(y.astype(float), X, peer.load_model(str(tmp_path / "m")), "-q")
-    np.testing.assert_allclose(loaded.predict(X), labels, rtol=1e-12)
+    found = loaded.predict(X)
+    if kind == "many":  # LIBLINEAR gives a tie to the label it met first, estimators give it to the smallest
+        scores = np.sort(loaded.decision_function(X), axis=1)
+        found = np.where(scores[:, -1] > scores[:, -2] + 1e-12, found, labels)
+    np.testing.assert_allclose(found, labels, rtol=1e-12)
 
 
 @pytest.mark.parametrize("labels", [np.array(["a", "b"]), np.array([0, 2**40]), np.array([False, True])])

@@ -88,5 +88,6 @@ def _dense_values(X: np.ndarray, coef: np.ndarray) -> np.ndarray:
     out = np.empty((X.shape[0], coef.shape[0]))
     block = max(1, 2**17 // X.shape[1]) if X.dtype == np.float32 else X.shape[0]
     for begin in range(0, X.shape[0], block):
-        out[begin : begin + block] = X[begin : begin + block].astype(np.float64, copy=False) @ coef.T
+        with np.errstate(invalid="ignore"):  # infinities are told of by the caller
+            out[begin : begin + block] = X[begin : begin + block].astype(np.float64, copy=False) @ coef.T
     return out

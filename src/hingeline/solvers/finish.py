@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..solution import Certificate, Solution
 from .driver import NEXT_PHASE, Ended, Run, Stop
 from .select import SMALL
 from .train import GOOD_GAP
+from .trend import Budget
 
 SMALL_STEPS = 1_000_000  # visits that accuracy beyond what was asked for may take
 MEANINGS = {  # of ``solver``: whether visits follow the gains (adapts), whether coordinates may be left out (shrinks)
@@ -39,9 +39,10 @@ def run_engine(engine: Callable[[], None], run: Run, data: Data, solver: str, ac
     """
     stop = run.stop
     if solver == "auto" and data.n_rows * data.n_features <= SMALL:
-        run.stop, run.max_steps = replace(stop, tol=min(stop.tol, accurate), gap_tol=None), SMALL_STEPS
+        accurately = replace(stop, tol=min(stop.tol, accurate), gap_tol=None)
+        run.begin_phase(accurately, Budget(review=SMALL_STEPS, most=SMALL_STEPS))
         reason = _ended(engine)
-        run.stop, run.max_steps = stop, inf
+        run.begin_phase(stop, Budget())
         if reason != NEXT_PHASE:
             return "gap_tol" if reason == "tol" and stop.gap_tol is not None else reason
     return _ended(engine)
