@@ -139,8 +139,8 @@ def _run(
         solver.run(tolerance, deadline - seconds, seed)
         seconds += perf_counter() - began
         values.append(task.objective(solver.weights()))
-        capped |= solver.capped
-        timed_out = solver.timed_out or seconds >= deadline
+        capped |= bool(solver.capped)
+        timed_out = bool(solver.timed_out or seconds >= deadline)
         if timed_out:
             break
     return {
