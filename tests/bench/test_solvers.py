@@ -77,8 +77,8 @@ def test_rows_are_converted_once_for_all_classes():
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_certify_the_target(engine, intercept):
-    task = make_task(intercept=intercept)
-    solver = Hingeline(engine)
+    solver = make_solver(engine)
+    task = make_task(solver.losses[0], intercept=intercept)
     solver.warm_up(task)
     solver.prepare(task)
     solver.run(1e-4, 60.0, seed=0)

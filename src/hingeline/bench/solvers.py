@@ -13,7 +13,8 @@ import numpy as np
 from .task import Task
 
 LOSSES = ("hinge", "squared_hinge")
-ENGINES = ("baseline", "avsf", "hybrid", "newton", "auto")
+ENGINES = ("baseline", "avsf", "hybrid", "newton", "newton_cg", "auto")
+PHASES = ("hybrid", "newton", "newton_cg", "auto")  # what auto may run
 # Steps of sqrt(10): finer than what a user would try, so that no peer is charged for overshooting the target.
 LADDER = tuple(10.0 ** (-k / 2) for k in range(19))
 
@@ -92,8 +93,9 @@ class Hingeline(Solver):
     def warm_up(self, task: Task) -> None:
         """Compile (or load) the kernels for this layout: on a few rows, then for a moment on all of them."""
         tiny = task.tiny()
-        for engine in ("hybrid", "newton", "auto") if self.engine == "auto" else (self.engine,):
-            solve_task(tiny, engine, gap_tol=1e-3)
+        for engine in PHASES if self.engine == "auto" else (self.engine,):
+            if task.loss in make_solver(engine).losses:
+                solve_task(tiny, engine, gap_tol=1e-3)
         solve_task(task, self.engine, gap_tol=1e-1, max_time=0.05)
 
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
@@ -108,6 +110,12 @@ class Hingeline(Solver):
     def weights(self) -> np.ndarray:
         """Return w of the last run."""
         return self.w
+
+
+class SmoothHingeline(Hingeline):
+    """An engine for losses with a derivative everywhere."""
+
+    losses = ("squared_hinge",)
 
 
 def solve_task(task: Task, engine: str, **stop: Any) -> Any:
@@ -126,7 +134,7 @@ def make_solver(name: str) -> Solver:
     from .peer_solvers import PEERS
 
     if name in ENGINES:
-        return Hingeline(name)
+        return SmoothHingeline(name) if name == "newton_cg" else Hingeline(name)
     if name in PEERS:
         return PEERS[name]()
     module, _, attribute = name.partition(":")

@@ -78,7 +78,7 @@ def optimum(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
             alpha, share, left = s.alpha, share - seconds, left - seconds
             best = Bounds(min(best.primal, s.certificate.primal), max(best.dual, s.certificate.dual))
             ended = s.certificate.gap <= OPTIMUM_GAP
-            timed_out = timed_out or bool(share <= 0.0 and not ended)
+            timed_out |= share <= 0.0 and not ended
             primal, dual = (sum(values) for values in zip(done, best, rest, strict=True))
             yield {"event": "optimum", "primal": primal, "dual": dual, "timed_out": timed_out}
             if ended or share <= 0.0:
@@ -139,7 +139,7 @@ def _run(
         solver.run(tolerance, deadline - seconds, seed)
         seconds += perf_counter() - began
         values.append(task.objective(solver.weights()))
-        capped |= solver.capped
+        capped |= bool(solver.capped)
         timed_out = bool(solver.timed_out or seconds >= deadline)
         if timed_out:
             break
