@@ -18,6 +18,7 @@ from .base import decision_values, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights
 
+ON_BOUNDARY = 1e-12  # times rho: a score that differs by less lies on the boundary
 SHARED = ("tol", "gap_tol", "max_iter", "max_time", "random_state", "verbose")
 
 
@@ -128,8 +129,10 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return <x, w> - rho: negative outside."""
-        return self.score_samples(X) - self.offset_
+        values = self.score_samples(X) - self.offset_
+        values[np.abs(values) <= ON_BOUNDARY * np.abs(self.offset_)] = 0.0  # support vectors, up to rounding
+        return values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return 1 for rows inside, -1 for those outside."""
+        """Return 1 for rows inside or on the boundary, -1 for those outside."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)

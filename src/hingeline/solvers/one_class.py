@@ -38,7 +38,7 @@ from .finish import meaning, run_engine, solution_of
 from .frequencies import Frequencies
 
 NOTHING = 1e-12  # share of the largest |W| that there could be; an optimum of 0 is not divided by
-ACCURATE = 1e-11  # violation to which small problems are solved, relative to the largest score that there may be
+ACCURATE = 1e-13  # violation to which small problems are solved, relative to the largest score that there may be
 
 
 class Seen(NamedTuple):
