@@ -18,7 +18,7 @@ from .base import decision_values, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights
 
-ON_BOUNDARY = 1e-12  # times rho: a score that differs by less lies on the boundary
+ON_BOUNDARY = 1e-12  # times rho: support vectors on the boundary count as inside, whatever rounding makes of them
 SHARED = ("tol", "gap_tol", "max_iter", "max_time", "random_state", "verbose")
 
 
@@ -115,8 +115,9 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         solution = train_one_class(data, weights, float(self.nu), self.solver, stop, seed=seed)
         self._keep_runs(features, [solution])
         self.coef_ = solution.w[None, :]
-        self.offset_ = -solution.intercept
-        self.intercept_ = np.array([solution.intercept])
+        rho = -solution.intercept
+        self.offset_ = rho - ON_BOUNDARY * abs(rho)
+        self.intercept_ = np.array([-self.offset_])
         self.dual_coef_ = solution.alpha
         self.support_ = np.flatnonzero(solution.alpha)
         self._report([solution])
@@ -129,9 +130,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return <x, w> - rho: negative outside."""
-        values = self.score_samples(X) - self.offset_
-        values[np.abs(values) <= ON_BOUNDARY * np.abs(self.offset_)] = 0.0  # support vectors, up to rounding
-        return values
+        return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> np.ndarray:
         """Return 1 for rows inside or on the boundary, -1 for those outside."""
