@@ -129,7 +129,7 @@ BAD_PARAMETERS = {
     "loss": {"loss": "logistic"},
     "l1": {"penalty": "l1", "loss": "hinge"},
     "penalty": {"penalty": "l3"},
-    "crammer_singer": {"multi_class": "crammer_singer", "solver": "newton"},
+    "crammer_singer": {"multi_class": "crammer_singer", "penalty": "l1"},
     "solver": {"solver": "sgd"},
     "tol": {"tol": 0.0},
     "gap_tol": {"gap_tol": -1.0},
