@@ -79,7 +79,6 @@ def test_the_deadline_is_that_of_all_classes_together(job, three, tmp_path, each
     in_time, late = runs(job | {"deadline": 121.0}), runs(job | {"deadline": 80.0, "dual": 0.0})
     assert [(run["seconds"], run["timed_out"]) for run in in_time] == [(120.0, False)]
     assert [(run["seconds"], run["timed_out"]) for run in late] == [(80.0, True)]
-    assert late[0]["objective"] > 120.0  # of the last class, at w = 0
     limits = [event["seconds"] for event in worker.events(job) if event["event"] == "limit"]
     assert limits[:6] == [SETUP, 100.0, SETUP, 60.0, SETUP, 20.0]
 
