@@ -216,6 +216,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
             )
 
         n_jobs = effective_n_jobs(self.n_jobs)
+        if data.blocks is not None:  # each class would read the files and take the memory that is left
+            n_jobs = 1
         if min(n_jobs, len(positives)) == 1:
             return [one(k) for k in range(len(positives))]
         with ThreadPoolExecutor(min(n_jobs, len(positives))) as pool:
@@ -247,9 +249,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(features)
         self.classes_ = classes
-        self.coef_ = np.array([s.w for s in solutions])
-        self.intercept_ = np.array([s.intercept for s in solutions])
         binary = len(solutions) == 1
+        self.coef_ = solutions[0].w[np.newaxis] if binary else np.array([s.w for s in solutions])
+        self.intercept_ = np.array([s.intercept for s in solutions])
         signed = [
             np.negative(s.alpha, out=s.alpha, where=(codes != (1 if binary else k)) & (s.alpha > 0.0))
             for k, s in enumerate(solutions)

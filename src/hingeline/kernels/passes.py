@@ -16,7 +16,8 @@ from .shrink import projected
 def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any, end: Any) -> Any:
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
-    Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1.
+    Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1;
+    where ``data`` is None there is no value to look at.
     """
     strictly_increasing, all_ones = True, True
     for i in range(np.uint64(begin), np.uint64(end)):
@@ -27,7 +28,8 @@ def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any
             if indices[k] >= n_columns:
                 return np.int64(i), False, False
             strictly_increasing &= k == first or indices[k] > indices[k - ONE]
-            all_ones &= data[k] == 1.0
+            if data is not None:
+                all_ones &= data[k] == 1.0
     return np.int64(-1), strictly_increasing, all_ones
 
 

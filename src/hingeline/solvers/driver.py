@@ -139,6 +139,7 @@ class Run:
         self._callback = callback
         self._records: list[tuple[float, int, float, float]] = []
         self.dual = 0.0
+        self.certificate: Certificate | None = None  # of the last check of the gap
         self._stalled, self._stalled_hiding = _Stall(), _Stall()  # of complete sweeps; of the others since then
         self._check_ratio = CHECK_RATIO
         self.visits = Pace(clock.check)  # a unit of work: a step,
@@ -208,7 +209,7 @@ class Run:
             self._check_ratio = max(CHECK_RATIO, FADING * self._check_ratio)
             estimate = gap if isnan(gain) else gap * self._check_ratio
             if estimate <= self.stop.gap_tol * (self.dual + estimate):
-                certificate = self._certify(self.passes)
+                self.certificate = certificate = self._certify(self.passes)
                 if certificate.gap <= self.stop.gap_tol:
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # aim the next check at the gap that this one measured

@@ -29,6 +29,7 @@ from .driver import Stop
 from .newton import LARGEST_FACTOR
 
 SMALL = 100_000  # rows times columns; solved to rounding, which costs nothing and forgets the order of the rows
+OUT_OF_CORE = "out_of_core"  # for data that does not fit in memory
 CLEARLY = 3.0  # a factor between two estimates that may each be wrong
 OPENING = 0.25  # share of Newton's cost that sweeps may take where neither is clearly cheaper
 
@@ -48,6 +49,8 @@ class Phase:
 def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
     """Return the phases of a run. Coordinate descent comes last where Newton's method is not sure to end it."""
     data, last = problem.data, Phase("hybrid", stop)
+    if data.blocks is not None and solver in ("auto", "hybrid"):
+        return [Phase(OUT_OF_CORE, stop)]
     if solver == "newton":
         return [Phase("newton", stop), last]
     if solver != "auto":

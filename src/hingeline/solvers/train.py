@@ -16,11 +16,12 @@ from ..solution import Certificate, Progress, Solution
 from ..threads import Team
 from .avsf import avsf
 from .baseline import baseline
-from .certificate import certify, rounding_floor, weights
+from .certificate import certify, certify_by_blocks, rounding_floor, weights
 from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
 from .hybrid import hybrid
 from .newton import newton
-from .select import plan
+from .out_of_core import out_of_core
+from .select import OUT_OF_CORE, plan
 from .state import State, new_variables_of
 
 ENGINES: dict[str, Callable[[State, Run], None]] = {
@@ -66,7 +67,9 @@ def _train(
     state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed))
 
     def refresh(pace: Pace) -> Certificate:
-        state.w[:] = weights(problem, variables, pace)
+        if problem.data.blocks is not None:
+            return certify_by_blocks(problem, variables, state.w, pace)
+        weights(problem, variables, pace, out=state.w)
         return certify(problem, variables, state.w, pace)
 
     run = Run(
@@ -77,7 +80,8 @@ def _train(
         run.dual = refresh(to_the_end).dual
     for phase in phases:
         run.stop, run.max_steps = phase.stop, run.n_steps + phase.max_steps
-        reason, certificate = _phase(ENGINES[phase.engine], state, run, refresh, to_the_end)
+        engine = out_of_core if phase.engine == OUT_OF_CORE else ENGINES[phase.engine]
+        reason, certificate = _phase(engine, state, run, refresh, to_the_end)
         engines.append(phase.engine)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
         if not (reason == NEXT_PHASE or (stuck and not _meets(certificate, stop))):
@@ -120,8 +124,9 @@ def _phase(
     for _ in range(1 + MOST_RESTARTS):
         reason = _engine_run(engine, state, run)
         before = state.w.copy()
-        certificate = refresh(pace)
-        drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(state.w - before))
+        certificate = refresh(pace) if reason != "gap_tol" or run.certificate is None else run.certificate
+        before -= state.w
+        drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(before))
         if reason != "tol" or certificate.violation < tol or drift < 0.1 * tol:
             return reason, certificate
     return "rounding", certificate
