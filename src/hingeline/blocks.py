@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .kernels.rows import CsrRows, DenseRows, Rows
+from .kernels.rows import CsrRows, OnesRows
 from .memory import available_memory, mapping_of
 
 BLOCK_BYTES = 2**20  # large enough for sequential reading
-SMALLEST_BLOCK = 2**12
+SMALLEST_BLOCK = 2**8
 TOGETHER = 32  # blocks from all over the file that are in memory at the same time: rows are often sorted in files
 LARGEST_BUFFERS = 0.25  # share of the memory for rows
 BYTES_PER_ROW = 72  # of an engine's and a solution's own arrays
@@ -37,7 +37,7 @@ class Block(NamedTuple):
     number: int
     begin: int
     end: int
-    rows: Rows
+    rows: CsrRows | OnesRows
 
     @property
     def n_rows(self) -> int:
@@ -59,7 +59,7 @@ class Blocks:
         Memory for copies of rows that an engine wants to keep.
     """
 
-    rows: Rows
+    rows: CsrRows | OnesRows
     bounds: np.ndarray
     resident_bytes: int
 
@@ -68,8 +68,9 @@ class Blocks:
 
     @contextmanager
     def read(self, groups: Sequence[Sequence[int]] | None = None) -> Iterator[Iterator[list[Block]]]:
-        """Read groups of blocks, given by their numbers; by default all blocks in order, one at a time."""
-        wanted = [[b] for b in range(len(self))] if groups is None else groups
+        """Read groups of blocks, given by their numbers; by default all blocks in the order of the file."""
+        numbers = range(len(self))
+        wanted = [numbers[b : b + TOGETHER] for b in numbers[::TOGETHER]] if groups is None else groups
         left = Event()
         with ThreadPoolExecutor(1, thread_name_prefix="hingeline-read") as reader:
             try:
@@ -95,11 +96,9 @@ class Blocks:
             yield group
 
     def _new_buffer(self) -> list[np.ndarray]:
-        """Return buffers that hold the largest block: pointers where rows have them, then each array."""
+        """Return buffers that hold the largest block: pointers, indices and, where there are any, values."""
         rows, bounds = self.rows, self.bounds
         most_rows = int(np.diff(bounds).max())
-        if isinstance(rows, DenseRows):
-            return [np.empty((most_rows, rows.X.shape[1]), rows.X.dtype)]
         most = int(np.diff(rows.indptr[bounds].astype(np.int64)).max())
         buffers = [np.empty(most_rows + 1, rows.indptr.dtype), np.empty(most, rows.indices.dtype)]
         return [*buffers, np.empty(most, rows.data.dtype)] if isinstance(rows, CsrRows) else buffers
@@ -113,8 +112,7 @@ class Blocks:
                 copy[:] = array
             copies.append(copy)
         self._advise(number, DONT_NEED)
-        if not isinstance(self.rows, DenseRows):
-            copies[0] -= copies[0][0]
+        copies[0] -= copies[0][0]
         for copy in copies:
             copy.flags.writeable = False  # the type that kernels are compiled for
         rows: Any = type(self.rows)
@@ -129,8 +127,6 @@ class Blocks:
         """Return the views of the mapped arrays that belong to a block."""
         rows = self.rows
         begin, end = int(self.bounds[number]), int(self.bounds[number + 1])
-        if isinstance(rows, DenseRows):
-            return [rows.X[begin:end]]
         inside = slice(int(rows.indptr[begin]), int(rows.indptr[end]))
         parts = [rows.indptr[begin : end + 1], rows.indices[inside]]
         return [*parts, rows.data[inside]] if isinstance(rows, CsrRows) else parts
@@ -150,7 +146,7 @@ def _address(mapping: mmap.mmap) -> int:
     return int(np.frombuffer(mapping, np.uint8).__array_interface__["data"][0])
 
 
-def plan_blocks(rows: Rows, n_rows: int, n_features: int) -> Blocks | None:
+def plan_blocks(rows: CsrRows | OnesRows, n_rows: int, n_features: int) -> Blocks | None:
     """Return blocks where ``rows`` are mapped from files and do not fit in memory with what training needs, else None.
 
     Also None where row pointers are broken: whoever follows them says where.
@@ -161,7 +157,7 @@ def plan_blocks(rows: Rows, n_rows: int, n_features: int) -> Blocks | None:
         return None
     own = BYTES_PER_ROW * n_rows + BYTES_PER_WEIGHT * (n_features + 1)
     free = available_memory() - own
-    if mapped <= free or not (isinstance(rows, DenseRows) or _is_increasing(rows.indptr, rows.indices.size)):
+    if mapped <= free or not _is_increasing(rows.indptr, rows.indices.size):
         return None
     # A whole number of eighths of an octave: with a little more or less memory left today the blocks are the same.
     octaves = np.log2(max(RESIDENT_SHARE * free, 2 * TOGETHER * SMALLEST_BLOCK / LARGEST_BUFFERS))
@@ -176,11 +172,8 @@ def _is_increasing(indptr: np.ndarray, last: int) -> bool:
     return int(indptr[-1]) <= last and all(bool(np.all(piece[1:] >= piece[:-1])) for piece in pieces)
 
 
-def _bounds(rows: Rows, n_rows: int, block: int) -> np.ndarray:
+def _bounds(rows: CsrRows | OnesRows, n_rows: int, block: int) -> np.ndarray:
     """Cut rows into blocks of about ``block`` bytes, a row each at least."""
-    if isinstance(rows, DenseRows):
-        per_block = max(1, block // rows.X[0].nbytes)
-        return np.append(np.arange(0, n_rows, per_block), n_rows)
     per_entry = rows.indices.itemsize + (rows.data.itemsize if isinstance(rows, CsrRows) else 0)
     most_rows, most_entries = max(1, block // rows.indptr.itemsize), max(1, block // per_entry)
     number = rows.indptr.dtype.type

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import inf, isfinite, sqrt
 from typing import Any, NamedTuple
 
@@ -201,10 +202,7 @@ def _first_non_number(values: np.ndarray, name: str) -> str:
 def _dense_rows(X: Any, bias: float) -> Matrix:
     X = np.asarray(X)
     check_shape(X.shape)
-    rows = DenseRows(read_only(_as_values(X, "X")), bias)
-    blocks = plan_blocks(rows, *X.shape)
-    q = None if blocks is None else _read_blocks(blocks, *X.shape)[2]
-    return Matrix(rows, X.shape[0], X.shape[1], True, blocks, q)
+    return Matrix(DenseRows(read_only(_as_values(X, "X")), bias), X.shape[0], X.shape[1], True)
 
 
 def _sparse_rows(X: Any, bias: float) -> Matrix:
@@ -233,7 +231,7 @@ def _stored_values(data: np.ndarray) -> np.ndarray | None:
     return read_only(_as_values(data, "X.data"))
 
 
-def _rows_of(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None, bias: float) -> Rows:
+def _rows_of(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None, bias: float) -> CsrRows | OnesRows:
     indptr, indices = _unsigned(indptr), _unsigned(indices)
     return OnesRows(indptr, indices, bias) if data is None else CsrRows(indptr, indices, data, bias)
 
@@ -243,14 +241,13 @@ def _read_blocks(blocks: Blocks, n_rows: int, n_features: int) -> tuple[bool, bo
     distinct = all_ones = True
     q = np.empty(n_rows)
     with blocks.read() as stream:
-        for (block,) in stream:
-            rows, increasing = block.rows, True
-            if not isinstance(rows, DenseRows):
-                data = rows.data if isinstance(rows, CsrRows) else None
-                indptr, indices = (array.view(f"i{array.itemsize}") for array in (rows.indptr, rows.indices))
-                increasing, ones = _scan(indptr, indices, data, block.n_rows, n_features, "row", "column", block.begin)
-                distinct &= increasing
-                all_ones &= ones
+        for block in chain.from_iterable(stream):
+            rows = block.rows
+            data = rows.data if isinstance(rows, CsrRows) else None
+            indptr, indices = (array.view(f"i{array.itemsize}") for array in (rows.indptr, rows.indices))
+            increasing, ones = _scan(indptr, indices, data, block.n_rows, n_features, "row", "column", block.begin)
+            distinct &= increasing
+            all_ones &= ones
             matrix = Matrix(rows, block.n_rows, n_features, increasing)
             q[block.begin : block.end] = _checked_norms(matrix, block.begin)
     return distinct, all_ones, q

@@ -10,6 +10,7 @@ Every gap term is >= 0, so nothing cancels, and the dual never exceeds the prima
 
 from __future__ import annotations
 
+from itertools import chain
 from math import fsum, sqrt
 
 import numpy as np
@@ -57,7 +58,7 @@ def certify_by_blocks(problem: Problem, variables: Variables, w: np.ndarray, pac
         v = np.zeros_like(w)
         parts = [(0.0, 0.0, 0.0)]
         with problem.data.blocks.read() as stream:
-            for (block,) in stream:
+            for block in chain.from_iterable(stream):
                 inside = Variables(*(field[block.begin : block.end] for field in variables))
                 for begin, end in pace.slices(block.n_rows):
                     parts.append(certify_rows(block.rows, problem.loss, inside, w, begin, end))

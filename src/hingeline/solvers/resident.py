@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.blocks import copy_rows, pointers_of
 from ..kernels.losses import Loss, upper
-from ..kernels.rows import CsrRows, DenseRows, OnesRows, Rows
+from ..kernels.rows import CsrRows, OnesRows
 from ..kernels.variables import Variables
 
 
@@ -20,7 +20,7 @@ class Part:
     ``rows``, ``variables`` and ``visits`` are numbered as in the block; A lists the rows to visit, in order.
     """
 
-    rows: Rows
+    rows: CsrRows | OnesRows
     variables: Variables
     visits: np.ndarray
     A: np.ndarray
@@ -45,7 +45,7 @@ class Shelf:
         rows, p = part.rows, part.variables.p
         self.parts.pop(number, None)
         self._taken[number] = self._wanted[number] = 0
-        if isinstance(rows, DenseRows) or part.A.size == 0:
+        if part.A.size == 0:
             return
         pointers, sizes = rows.indptr.nbytes, _bytes_of(rows, part.A)
         free = self._is_free(part)
@@ -80,7 +80,7 @@ def _bytes_of(rows: CsrRows | OnesRows, A: np.ndarray) -> np.ndarray:
     return per_entry * (rows.indptr[A + np.uint32(1)] - rows.indptr[A]).astype(np.int64)
 
 
-def _copy_of(rows: CsrRows | OnesRows, kept: np.ndarray) -> Rows:
+def _copy_of(rows: CsrRows | OnesRows, kept: np.ndarray) -> CsrRows | OnesRows:
     """Return a matrix of as many rows, all but ``kept`` empty."""
     indptr = np.empty_like(rows.indptr)
     n = int(pointers_of(rows, kept, indptr))
@@ -89,4 +89,5 @@ def _copy_of(rows: CsrRows | OnesRows, kept: np.ndarray) -> Rows:
     for array in arrays:
         array.flags.writeable = False  # the type that kernels are compiled for
     like: Any = type(rows)
-    return like(*arrays, rows.bias)
+    copy: CsrRows | OnesRows = like(*arrays, rows.bias)
+    return copy
