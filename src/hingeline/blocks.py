@@ -55,12 +55,15 @@ class Blocks:
         The whole matrix, mapped.
     bounds : ndarray of shape (n + 1,)
         Block b has the rows bounds[b] to bounds[b + 1].
+    together : int
+        Blocks that may be in memory at the same time, besides as many that are being read.
     resident_bytes : int
         Memory for copies of rows that an engine wants to keep.
     """
 
     rows: CsrRows | OnesRows
     bounds: np.ndarray
+    together: int
     resident_bytes: int
 
     def __len__(self) -> int:
@@ -70,7 +73,7 @@ class Blocks:
     def read(self, groups: Sequence[Sequence[int]] | None = None) -> Iterator[Iterator[list[Block]]]:
         """Read groups of blocks, given by their numbers; by default all blocks in the order of the file."""
         numbers = range(len(self))
-        wanted = [numbers[b : b + TOGETHER] for b in numbers[::TOGETHER]] if groups is None else groups
+        wanted = [numbers[b : b + self.together] for b in numbers[:: self.together]] if groups is None else groups
         left = Event()
         with ThreadPoolExecutor(1, thread_name_prefix="hingeline-read") as reader:
             try:
@@ -163,7 +166,7 @@ def plan_blocks(rows: CsrRows | OnesRows, n_rows: int, n_features: int) -> Block
     octaves = np.log2(max(RESIDENT_SHARE * free, 2 * TOGETHER * SMALLEST_BLOCK / LARGEST_BUFFERS))
     for_rows = int(2.0 ** (np.floor(8.0 * octaves) / 8.0))
     block = min(BLOCK_BYTES, int(LARGEST_BUFFERS * for_rows / (2 * TOGETHER)))
-    return Blocks(rows, _bounds(rows, n_rows, block), for_rows - 2 * TOGETHER * block)
+    return Blocks(rows, _bounds(rows, n_rows, block), TOGETHER, for_rows - 2 * TOGETHER * block)
 
 
 def _is_increasing(indptr: np.ndarray, last: int) -> bool:

@@ -19,7 +19,7 @@ X, y = sparse.csr_array(rng.normal(size=(3000, 40))), rng.integers(2, size=3000)
 for name in ("data", "indices", "indptr"):
     np.save(folder / name, getattr(X, name))
     setattr(X, name, np.load(folder / f"{name}.npy", mmap_mode="r"))
-os.environ["HINGELINE_MEMORY"] = "64K"
+os.environ["HINGELINE_MEMORY"] = "500K"
 LinearSVC(loss="hinge", C=1e-4, tol=1.0).fit(X, y)  # compiled now
 sent = []
 

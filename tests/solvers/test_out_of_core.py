@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from problems import LOSSES, classification, csr, every_layout, primal
+from problems import LOSSES, classification, csr, primal
 from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, SquaredHinge, solve
@@ -21,6 +21,7 @@ SCRIPT = Path(__file__).with_name("interrupted_reading.py")
 @pytest.fixture(autouse=True)
 def little_memory(monkeypatch):
     monkeypatch.setenv("HINGELINE_MEMORY", "64K")
+    monkeypatch.setattr("hingeline.blocks.TOGETHER", 4)  # tens of blocks, not hundreds
 
 
 def mapped(folder, array, name="array"):
@@ -51,10 +52,11 @@ def data(n=800, d=60, density=0.2, **options):
 
 
 X0, Y0 = data(seed=3)
-LAYOUTS = {name: X for name, X in every_layout(X0) if sparse.issparse(X)} | {
-    "ones-int32": ones(csr(X0)),
-    "ones-int64": ones(csr(X0, index=np.int64), dtype=np.int8),
-    "stored ones": csr((X0 != 0.0).astype(np.float64)),
+LAYOUTS = {  # few types, since each is compiled
+    "int32-float32": csr(X0, value=np.float32),
+    "int64-float64": csr(X0, index=np.int64),
+    "implicit ones": ones(csr(X0), dtype=np.int8),
+    "stored ones": csr((X0 != 0.0).astype(np.float64), value=np.float32),
     "one value": ones(csr(X0), 0.5),
 }
 
@@ -64,13 +66,13 @@ LAYOUTS = {name: X for name, X in every_layout(X0) if sparse.issparse(X)} | {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_same_optimum_as_in_memory(tmp_path, layout, loss, bias):
     X, machine = LAYOUTS[layout], LOSSES[loss](0.05)
-    options = {"gap_tol": 1e-7, "random_state": 0, "bias": bias}
+    options = {"gap_tol": 1e-6, "random_state": 0, "bias": bias}
     out = solve(on_disk(tmp_path, X), Y0, machine, **options)
     within = solve(X.toarray(), Y0, machine, **options, solver="hybrid")
     assert (out.solver, within.solver) == ("out_of_core", "hybrid")
     assert out.stop_reason == "gap_tol"
-    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=2e-7)
-    np.testing.assert_allclose(out.w, within.w, atol=2e-3)  # |w - w*|^2/2 is at most the gap
+    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=1e-6)
+    np.testing.assert_allclose(out.w, within.w, atol=1e-2)  # |w - w*|^2/2 is at most the gap
     exact = primal(X, Y0, out.w, machine, intercept=out.intercept)
     assert out.certificate.primal == pytest.approx(exact, rel=1e-12)
     w = X.T.astype(np.float64) @ (out.alpha * Y0)
@@ -78,7 +80,7 @@ def test_same_optimum_as_in_memory(tmp_path, layout, loss, bias):
 
 
 def test_what_fits_is_trained_in_memory(tmp_path, monkeypatch):
-    X = on_disk(tmp_path, csr(X0))
+    X = on_disk(tmp_path, csr(X0, value=np.float32))
     monkeypatch.setenv("HINGELINE_MEMORY", "1G")
     assert read_data(X).blocks is None
     monkeypatch.setenv("HINGELINE_MEMORY", "64K")
@@ -88,13 +90,13 @@ def test_what_fits_is_trained_in_memory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("solver", ["hybrid", "newton", "baseline", "avsf"])
 def test_a_named_engine_is_obeyed(tmp_path, solver):
-    s = solve(on_disk(tmp_path, csr(X0)), Y0, Hinge(0.1), solver=solver, tol=1e-2, random_state=0)
+    s = solve(on_disk(tmp_path, csr(X0, value=np.float32)), Y0, Hinge(0.1), solver=solver, tol=1e-2, random_state=0)
     assert s.solver == ("out_of_core" if solver == "hybrid" else solver)
     assert s.converged
 
 
 def test_tolerance_caps_and_callback(tmp_path):
-    X = on_disk(tmp_path, csr(X0))
+    X = on_disk(tmp_path, csr(X0, value=np.float32))
     s = solve(X, Y0, Hinge(0.1), tol=1e-2, random_state=0)
     assert (s.stop_reason, s.converged) == ("tol", True)
     assert s.certificate.violation < 1e-1
@@ -116,11 +118,11 @@ def test_a_seed_decides(tmp_path):
 
 
 def test_starting_from_dual_variables(tmp_path):
-    X = on_disk(tmp_path, csr(X0))
-    cold = solve(X, Y0, SquaredHinge(0.1), gap_tol=1e-7, random_state=0)
-    warm = solve(X, Y0, SquaredHinge(0.1), gap_tol=1e-7, alpha0=cold.alpha, random_state=0)
+    X = on_disk(tmp_path, csr(X0, value=np.float32))
+    cold = solve(X, Y0, SquaredHinge(0.1), gap_tol=1e-6, random_state=0)
+    warm = solve(X, Y0, SquaredHinge(0.1), gap_tol=1e-6, alpha0=cold.alpha, random_state=0)
     assert warm.n_iter < cold.n_iter / 2
-    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-7)
+    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=1e-6)
 
 
 def test_rows_of_zeros_and_of_no_weight(tmp_path):
@@ -128,11 +130,11 @@ def test_rows_of_zeros_and_of_no_weight(tmp_path):
     X[40:300] = 0.0
     weights = np.ones(y.size)
     weights[200:500] = 0.0
-    options = {"gap_tol": 1e-7, "sample_weight": weights, "random_state": 0}
-    out = solve(on_disk(tmp_path, csr(X)), y, Hinge(0.1), **options)
-    within = solve(X, y, Hinge(0.1), **options)
+    options = {"gap_tol": 1e-6, "sample_weight": weights, "random_state": 0}
+    out = solve(on_disk(tmp_path, csr(X, value=np.float32)), y, Hinge(0.1), **options)
+    within = solve(X.astype(np.float32), y, Hinge(0.1), **options)
     assert out.solver == "out_of_core"
-    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=2e-7)
+    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=1e-6)
     assert (out.alpha[300:500] == 0.0).all()
     assert (out.alpha[40:200] == 0.1).all()
 
@@ -140,32 +142,31 @@ def test_rows_of_zeros_and_of_no_weight(tmp_path):
 def test_sorted_files(tmp_path):
     X, y = data(2000, 40, seed=6)
     order = np.lexsort((X[:, 0], y))
-    out = solve(on_disk(tmp_path, csr(X[order])), y[order], Hinge(0.1), gap_tol=1e-3, random_state=0)
+    out = solve(on_disk(tmp_path, csr(X[order], value=np.float32)), y[order], Hinge(0.1), gap_tol=1e-3, random_state=0)
     assert out.converged
     assert out.certificate.gap <= 1e-3
 
 
 def test_one_versus_rest(tmp_path):
     X, y = data(n_classes=3, seed=7)
-    options = {"loss": "hinge", "C": 0.1, "gap_tol": 1e-7, "random_state": 0}
-    out = LinearSVC(**options, n_jobs=2).fit(on_disk(tmp_path, csr(X)), y)
-    within = LinearSVC(**options).fit(X, y)
+    options = {"loss": "hinge", "C": 0.1, "gap_tol": 1e-6, "random_state": 0}
+    out = LinearSVC(**options, n_jobs=2).fit(on_disk(tmp_path, csr(X, value=np.float32)), y)
+    within = LinearSVC(**options).fit(X.astype(np.float32), y)
     assert list(out.solver_) == ["out_of_core"] * 3
-    np.testing.assert_allclose(out.objective_, within.objective_, rtol=2e-7)
+    np.testing.assert_allclose(out.objective_, within.objective_, rtol=1e-6)
     np.testing.assert_array_equal(out.predict(X), within.predict(X))
-    again = out.set_params(warm_start=True).fit(on_disk(tmp_path, csr(X)), y)
-    np.testing.assert_allclose(again.objective_, within.objective_, rtol=2e-7)
+    again = out.set_params(warm_start=True).fit(on_disk(tmp_path, csr(X, value=np.float32)), y)
+    np.testing.assert_allclose(again.objective_, within.objective_, rtol=1e-6)
 
 
 def test_damage_is_found_and_named_by_row(tmp_path):
-    X = csr(X0)
+    X = csr(X0, value=np.float32)
     at = int(X.indptr[543]) + 2
     for index, value, message in (
         (-7, 1.0, r"column index -7 in row 543, outside of \[0, 60\)"),
         (60, 1.0, r"column index 60 in row 543"),
         (59, np.nan, "NaN at row 543, column 59"),
         (59, np.inf, "infinity.* at row 543"),
-        (59, 1e200, "squares of row 543 of X overflow"),
     ):
         Y = X.copy()
         Y.indices[at], Y.data[at] = index, value
@@ -178,20 +179,20 @@ def test_damage_is_found_and_named_by_row(tmp_path):
 
 
 def test_unsorted_and_repeated_columns(tmp_path):
-    X = csr(X0[:, ::-1])
+    X = csr(X0[:, ::-1], value=np.float32)
     repeated = sparse.csr_array((np.tile(X.data, 2), np.tile(X.indices, 2), np.append(0, 2 * X.indptr[1:])))
     for i in range(X.shape[0]):
         inside = slice(X.indptr[i], X.indptr[i + 1])
         both = slice(2 * X.indptr[i], 2 * X.indptr[i + 1])
         repeated.indices[both] = np.tile(X.indices[inside][::-1], 2)
         repeated.data[both] = np.tile(X.data[inside][::-1], 2)
-    out = solve(on_disk(tmp_path, repeated), Y0, Hinge(0.1), gap_tol=1e-7, random_state=0)
-    within = solve(2.0 * X.toarray(), Y0, Hinge(0.1), gap_tol=1e-7)
-    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=2e-7)
+    out = solve(on_disk(tmp_path, repeated), Y0, Hinge(0.1), gap_tol=1e-6, random_state=0)
+    within = solve(2.0 * X.toarray(), Y0, Hinge(0.1), gap_tol=1e-6)
+    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=1e-6)
 
 
 def test_blocks_read_ahead_what_is_there(tmp_path):
-    X = on_disk(tmp_path, csr(X0))
+    X = on_disk(tmp_path, csr(X0, value=np.float32))
     blocks = read_data(X).blocks
     assert mapping_of(blocks.rows.indices) is not None
     groups = [[5, 0], [2], [7, 1, 3]]
@@ -202,11 +203,11 @@ def test_blocks_read_ahead_what_is_there(tmp_path):
                 rows = sparse.csr_array(
                     (block.rows.data, block.rows.indices, block.rows.indptr), shape=(block.n_rows, 60)
                 )
-                np.testing.assert_array_equal(rows.toarray(), X0[block.begin : block.end])
+                np.testing.assert_array_equal(rows.toarray(), X0[block.begin : block.end].astype(np.float32))
 
 
 def test_a_shelf_keeps_within_its_bytes_and_free_rows_first(tmp_path):
-    X = on_disk(tmp_path, csr(X0))
+    X = on_disk(tmp_path, csr(X0, value=np.float32))
     state = read_data(X)
     shelf = Shelf(Hinge(1.0), 2, 6000)
     rows = state.rows._replace(indptr=np.array(state.rows.indptr[:201]))
@@ -223,7 +224,7 @@ def test_a_shelf_keeps_within_its_bytes_and_free_rows_first(tmp_path):
     assert not set(kept.A.tolist()) - set(range(0, 200, 10))
     assert {0, 70, 140} <= set(kept.A.tolist())
     dense = sparse.csr_array((kept.rows.data, kept.rows.indices, kept.rows.indptr), shape=(200, 60)).toarray()
-    np.testing.assert_array_equal(dense[kept.A], X0[kept.A])
+    np.testing.assert_array_equal(dense[kept.A], X0[kept.A].astype(np.float32))
     assert not dense[np.setdiff1d(A, kept.A)].any()
     shelf.share_out()  # block 1 wants nothing: all is block 0's
     shelf.keep(0, Part(rows, variables, np.zeros(200, dtype=np.float32), A))

@@ -19,11 +19,12 @@ problem: every step of either sweep increases the same W, so the optimum is the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 
 import numpy as np
 
-from ..blocks import TOGETHER, Block
+from ..blocks import Block
 from ..kernels.schedule import Preferences, accumulate, keep_active, shuffle, sum_preferences
 from ..kernels.shrink import Thresholds, next_thresholds, wider
 from ..kernels.variables import Variables
@@ -69,19 +70,15 @@ class Sweeper:
         for I in schedules:
             for begin, end in run.shuffles.slices(I.size):
                 shuffle(I, I.size, begin, end, state.rng)
-        turns = [max(SHORTEST_TURN, -(-I.size // TURNS)) for I in schedules]
-        first_sweep, self._begun = not self._begun, True
+        rule = (thresholds, self.preferences, 1.0 / n_active, once, not self._begun)
+        self._begun = True
         seen = [Seen() for _ in parts]
-        for turn in range(TURNS):
-            for k, (part, I) in enumerate(zip(parts, schedules, strict=True)):
-                I = I[: (turn + 1) * turns[k]]
-                for begin, end in run.visits.slices(max(0, I.size - turn * turns[k])):
-                    args = (part.rows, state.problem.loss, part.variables, state.w, I)
-                    begin, end = begin + turn * turns[k], end + turn * turns[k]
-                    so_far = seen[k]._replace(D_ref=self._D_ref)
-                    rule = (thresholds, self.preferences, 1.0 / n_active, once, first_sweep)
-                    seen[k] = Seen(*visit(*args, begin, end, *rule, so_far))
-                    self._D_ref = seen[k].D_ref
+        for k, begin, end in _turns([I.size for I in schedules]):
+            I = schedules[k][:end]
+            for first, last in run.visits.slices(end - begin):
+                args = (parts[k].rows, state.problem.loss, parts[k].variables, state.w, I, begin + first, begin + last)
+                seen[k] = Seen(*visit(*args, *rule, seen[k]._replace(D_ref=self._D_ref)))
+                self._D_ref = seen[k].D_ref
         for part in parts:
             part.A = part.A[: keep_active(part.variables.p, part.A, part.A.size)]
         return seen
@@ -95,6 +92,19 @@ class Sweeper:
         for begin, end in self.run.shuffles.slices(part.A.size):
             n = accumulate(part.variables.p, part.A, part.visits, I, begin, end, scale, n)
         return I[:n]
+
+
+def _turns(sizes: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Cut schedules of these ``sizes`` into turns; yields which one is at its turn, from where to where."""
+    lengths = [max(SHORTEST_TURN, -(-size // TURNS)) for size in sizes]
+    for turn in range(TURNS):
+        left = False
+        for k, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
+            if turn * length < size:
+                yield k, turn * length, min(size, (turn + 1) * length)
+                left |= (turn + 1) * length < size
+        if not left:
+            break
 
 
 def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
@@ -117,8 +127,8 @@ def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()
             verdict = run.sweep(seen.steps, violation, seen.gain, float(gaps.sum()), criterion, complete)
             if verdict is Verdict.SATISFIED:
                 break
-            if verdict is Verdict.REFUTED:
-                skipped[:] = True  # read every block the next time
+            if verdict is Verdict.REFUTED or violation < run.stop.tol:
+                skipped[:] = True  # the next sweep reads every block, and can be the last
             thresholds = inner = before = next_thresholds(seen.v_min, seen.v_max)
             file_gap = seen.gap
             resident = 1 if shelf.parts else 0
@@ -137,7 +147,7 @@ def file_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds, gaps: np.
     blocks = sweeper.state.problem.data.blocks
     assert blocks is not None
     numbers = np.flatnonzero(due)
-    n_groups = -(-numbers.size // TOGETHER)
+    n_groups = -(-numbers.size // blocks.together)
     total = Seen()
     with blocks.read([numbers[k::n_groups].tolist() for k in range(n_groups)]) as stream:
         for group in stream:
@@ -158,7 +168,9 @@ def file_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds, gaps: np.
 def resident_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds) -> Seen:
     """Visit the rows that were kept, parts from all over the file together, as often as their preferences say."""
     parts = [part for part in shelf.parts.values() if part.A.size]
-    n_groups = -(-len(parts) // TOGETHER)
+    blocks = sweeper.state.problem.data.blocks
+    assert blocks is not None
+    n_groups = -(-len(parts) // blocks.together)
     return _all_of([one for k in range(n_groups) for one in sweeper.visit(parts[k::n_groups], thresholds, once=False)])
 
 
