@@ -11,32 +11,32 @@ from problems import LOSSES, classification, csr, primal
 from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, SquaredHinge, solve
-from hingeline.blocks import mapping_of
+from hingeline.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
 from hingeline.problem import read_data
 from hingeline.solvers.resident import Part, Shelf
 
 SCRIPT = Path(__file__).with_name("interrupted_reading.py")
 
 
-@pytest.fixture(autouse=True)
-def little_memory(monkeypatch):
-    monkeypatch.setenv("HINGELINE_MEMORY", "64K")
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """Return what maps every array of a matrix from a file, and leaves memory for a third of them."""
     monkeypatch.setattr("hingeline.blocks.TOGETHER", 4)  # tens of blocks, not hundreds
 
+    def store(X):
+        Y, size = X.copy(), 0
+        for name in ("indptr", "indices", "data"):
+            array = getattr(X, name)
+            if array.strides != (0,):  # one number for all stays so
+                np.save(tmp_path / name, array)
+                array = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+                size += array.nbytes
+            setattr(Y, name, array)
+        own = BYTES_PER_ROW * X.shape[0] + BYTES_PER_WEIGHT * (X.shape[1] + 1)
+        monkeypatch.setenv("HINGELINE_MEMORY", str(own + size // 3))
+        return Y
 
-def mapped(folder, array, name="array"):
-    """Return ``array`` as a view of a file."""
-    path = folder / f"{name}.npy"
-    np.save(path, array)
-    return np.load(path, mmap_mode="r")
-
-
-def on_disk(folder, X):
-    """Return ``X`` with every array mapped from a file; a stride of 0 stays one."""
-    Y = X.copy()
-    Y.indptr, Y.indices = mapped(folder, X.indptr, "indptr"), mapped(folder, X.indices, "indices")
-    Y.data = X.data if X.data.strides == (0,) else mapped(folder, X.data, "data")
-    return Y
+    return store
 
 
 def ones(X, value=1.0, dtype=np.float32):
@@ -47,7 +47,7 @@ def ones(X, value=1.0, dtype=np.float32):
 
 
 def data(n=800, d=60, density=0.2, **options):
-    """Return a problem of more than 64 KB, whatever its values are stored as."""
+    """Return a small problem."""
     return classification(n, d, density=density, **options)
 
 
@@ -64,10 +64,10 @@ LAYOUTS = {  # few types, since each is compiled
 @pytest.mark.parametrize("bias", [0.0, 1.0])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_same_optimum_as_in_memory(tmp_path, layout, loss, bias):
+def test_same_optimum_as_in_memory(stored, layout, loss, bias):
     X, machine = LAYOUTS[layout], LOSSES[loss](0.05)
     options = {"gap_tol": 1e-6, "random_state": 0, "bias": bias}
-    out = solve(on_disk(tmp_path, X), Y0, machine, **options)
+    out = solve(stored(X), Y0, machine, **options)
     within = solve(X.toarray(), Y0, machine, **options, solver="hybrid")
     assert (out.solver, within.solver) == ("out_of_core", "hybrid")
     assert out.stop_reason == "gap_tol"
@@ -79,24 +79,23 @@ def test_same_optimum_as_in_memory(tmp_path, layout, loss, bias):
     np.testing.assert_allclose(out.w, w, atol=1e-11)
 
 
-def test_what_fits_is_trained_in_memory(tmp_path, monkeypatch):
-    X = on_disk(tmp_path, csr(X0, value=np.float32))
+def test_what_fits_is_trained_in_memory(stored, monkeypatch):
+    X = stored(csr(X0, value=np.float32))
+    assert len(read_data(X).blocks) > 20
+    assert read_data(csr(X0, value=np.float32)).blocks is None  # it is in memory already
     monkeypatch.setenv("HINGELINE_MEMORY", "1G")
     assert read_data(X).blocks is None
-    monkeypatch.setenv("HINGELINE_MEMORY", "64K")
-    assert len(read_data(X).blocks) > 20
-    assert read_data(csr(X0)).blocks is None  # it is in memory already
 
 
 @pytest.mark.parametrize("solver", ["hybrid", "newton", "baseline", "avsf"])
-def test_a_named_engine_is_obeyed(tmp_path, solver):
-    s = solve(on_disk(tmp_path, csr(X0, value=np.float32)), Y0, Hinge(0.1), solver=solver, tol=1e-2, random_state=0)
+def test_a_named_engine_is_obeyed(stored, solver):
+    s = solve(stored(csr(X0, value=np.float32)), Y0, Hinge(0.1), solver=solver, tol=1e-2, random_state=0)
     assert s.solver == ("out_of_core" if solver == "hybrid" else solver)
     assert s.converged
 
 
-def test_tolerance_caps_and_callback(tmp_path):
-    X = on_disk(tmp_path, csr(X0, value=np.float32))
+def test_tolerance_caps_and_callback(stored):
+    X = stored(csr(X0, value=np.float32))
     s = solve(X, Y0, Hinge(0.1), tol=1e-2, random_state=0)
     assert (s.stop_reason, s.converged) == ("tol", True)
     assert s.certificate.violation < 1e-1
@@ -110,28 +109,28 @@ def test_tolerance_caps_and_callback(tmp_path):
     assert (s.stop_reason, s.n_iter) == ("callback", 2)
 
 
-def test_a_seed_decides(tmp_path):
-    X = on_disk(tmp_path, csr(X0, value=np.float32))
+def test_a_seed_decides(stored):
+    X = stored(csr(X0, value=np.float32))
     one, same, other = (solve(X, Y0, Hinge(0.1), tol=1e-2, random_state=seed).w for seed in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
 
 
-def test_starting_from_dual_variables(tmp_path):
-    X = on_disk(tmp_path, csr(X0, value=np.float32))
+def test_starting_from_dual_variables(stored):
+    X = stored(csr(X0, value=np.float32))
     cold = solve(X, Y0, SquaredHinge(0.1), gap_tol=1e-6, random_state=0)
     warm = solve(X, Y0, SquaredHinge(0.1), gap_tol=1e-6, alpha0=cold.alpha, random_state=0)
     assert warm.n_iter < cold.n_iter / 2
     assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=1e-6)
 
 
-def test_rows_of_zeros_and_of_no_weight(tmp_path):
+def test_rows_of_zeros_and_of_no_weight(stored):
     X, y = data(seed=5)
     X[40:300] = 0.0
     weights = np.ones(y.size)
     weights[200:500] = 0.0
     options = {"gap_tol": 1e-6, "sample_weight": weights, "random_state": 0}
-    out = solve(on_disk(tmp_path, csr(X, value=np.float32)), y, Hinge(0.1), **options)
+    out = solve(stored(csr(X, value=np.float32)), y, Hinge(0.1), **options)
     within = solve(X.astype(np.float32), y, Hinge(0.1), **options)
     assert out.solver == "out_of_core"
     assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=1e-6)
@@ -139,27 +138,27 @@ def test_rows_of_zeros_and_of_no_weight(tmp_path):
     assert (out.alpha[40:200] == 0.1).all()
 
 
-def test_sorted_files(tmp_path):
+def test_sorted_files(stored):
     X, y = data(2000, 40, seed=6)
     order = np.lexsort((X[:, 0], y))
-    out = solve(on_disk(tmp_path, csr(X[order], value=np.float32)), y[order], Hinge(0.1), gap_tol=1e-3, random_state=0)
+    out = solve(stored(csr(X[order], value=np.float32)), y[order], Hinge(0.1), gap_tol=1e-3, random_state=0)
     assert out.converged
     assert out.certificate.gap <= 1e-3
 
 
-def test_one_versus_rest(tmp_path):
+def test_one_versus_rest(stored):
     X, y = data(n_classes=3, seed=7)
     options = {"loss": "hinge", "C": 0.1, "gap_tol": 1e-6, "random_state": 0}
-    out = LinearSVC(**options, n_jobs=2).fit(on_disk(tmp_path, csr(X, value=np.float32)), y)
+    out = LinearSVC(**options, n_jobs=2).fit(stored(csr(X, value=np.float32)), y)
     within = LinearSVC(**options).fit(X.astype(np.float32), y)
     assert list(out.solver_) == ["out_of_core"] * 3
     np.testing.assert_allclose(out.objective_, within.objective_, rtol=1e-6)
     np.testing.assert_array_equal(out.predict(X), within.predict(X))
-    again = out.set_params(warm_start=True).fit(on_disk(tmp_path, csr(X, value=np.float32)), y)
+    again = out.set_params(warm_start=True).fit(stored(csr(X, value=np.float32)), y)
     np.testing.assert_allclose(again.objective_, within.objective_, rtol=1e-6)
 
 
-def test_damage_is_found_and_named_by_row(tmp_path):
+def test_damage_is_found_and_named_by_row(stored):
     X = csr(X0, value=np.float32)
     at = int(X.indptr[543]) + 2
     for index, value, message in (
@@ -171,14 +170,14 @@ def test_damage_is_found_and_named_by_row(tmp_path):
         Y = X.copy()
         Y.indices[at], Y.data[at] = index, value
         with pytest.raises(ValueError, match=message):
-            solve(on_disk(tmp_path, Y), Y0)
+            solve(stored(Y), Y0)
     Y = X.copy()
     Y.indptr[543] = 2 * Y.nnz
     with pytest.raises(ValueError, match="indptr is broken at row 542"):
-        solve(on_disk(tmp_path, Y), Y0)
+        solve(stored(Y), Y0)
 
 
-def test_unsorted_and_repeated_columns(tmp_path):
+def test_unsorted_and_repeated_columns(stored):
     X = csr(X0[:, ::-1], value=np.float32)
     repeated = sparse.csr_array((np.tile(X.data, 2), np.tile(X.indices, 2), np.append(0, 2 * X.indptr[1:])))
     for i in range(X.shape[0]):
@@ -186,13 +185,13 @@ def test_unsorted_and_repeated_columns(tmp_path):
         both = slice(2 * X.indptr[i], 2 * X.indptr[i + 1])
         repeated.indices[both] = np.tile(X.indices[inside][::-1], 2)
         repeated.data[both] = np.tile(X.data[inside][::-1], 2)
-    out = solve(on_disk(tmp_path, repeated), Y0, Hinge(0.1), gap_tol=1e-6, random_state=0)
+    out = solve(stored(repeated), Y0, Hinge(0.1), gap_tol=1e-6, random_state=0)
     within = solve(2.0 * X.toarray(), Y0, Hinge(0.1), gap_tol=1e-6)
     assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=1e-6)
 
 
-def test_blocks_read_ahead_what_is_there(tmp_path):
-    X = on_disk(tmp_path, csr(X0, value=np.float32))
+def test_blocks_read_ahead_what_is_there(stored):
+    X = stored(csr(X0, value=np.float32))
     blocks = read_data(X).blocks
     assert mapping_of(blocks.rows.indices) is not None
     groups = [[5, 0], [2], [7, 1, 3]]
@@ -206,8 +205,8 @@ def test_blocks_read_ahead_what_is_there(tmp_path):
                 np.testing.assert_array_equal(rows.toarray(), X0[block.begin : block.end].astype(np.float32))
 
 
-def test_a_shelf_keeps_within_its_bytes_and_free_rows_first(tmp_path):
-    X = on_disk(tmp_path, csr(X0, value=np.float32))
+def test_a_shelf_keeps_within_its_bytes_and_free_rows_first(stored):
+    X = stored(csr(X0, value=np.float32))
     state = read_data(X)
     shelf = Shelf(Hinge(1.0), 2, 6000)
     rows = state.rows._replace(indptr=np.array(state.rows.indptr[:201]))

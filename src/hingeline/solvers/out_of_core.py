@@ -36,6 +36,7 @@ from .state import State
 MOST_PASSES = 1  # over the active rows of blocks while they are there, after the first
 MOST_RESIDENT = 12  # sweeps over the resident rows between two file sweeps
 RESIDENT_DONE = 0.05  # share of the file sweep's gap terms that resident rows may have when the file is read again
+NOT_TO_BE_CHECKED = 1e300  # a gap so large that nobody reads all files to check it: resident rows cannot know
 LOW_BLOCK = 0.1  # share of the mean gap of a block below which it is skipped once
 TURNS, SHORTEST_TURN = 16, 128  # a part's visits are cut into that many turns, of so many visits at least
 
@@ -135,7 +136,7 @@ def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()
         else:
             seen = resident_sweep(sweeper, shelf, inner)
             violation = max(seen.v_max, -seen.v_min, 0.0)
-            verdict = run.sweep(seen.steps, violation, seen.gain, inf, inf, complete=False)
+            verdict = run.sweep(seen.steps, violation, seen.gain, NOT_TO_BE_CHECKED, inf, complete=False)
             last = next_thresholds(seen.v_min, seen.v_max)
             inner, before = last if resident < EARLY else wider(last, before), last
             small = seen.gap <= RESIDENT_DONE * file_gap or (run.stop.gap_tol is None and violation < run.stop.tol)
