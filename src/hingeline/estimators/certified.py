@@ -65,9 +65,14 @@ class CertifiedEstimator(BaseEstimator):
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
     def _solve(
-        self, problem_of: Callable[[int], Problem], n: int, start: Start, trainer: Callable[..., Solution] | None = None
+        self,
+        data: Data,
+        problem_of: Callable[[int], Problem],
+        n: int,
+        start: Start,
+        trainer: Callable[..., Solution] | None = None,
     ) -> list[Solution]:
-        """Solve the problems 0 to n - 1 by ``trainer`` (None: over rows), on ``n_jobs`` threads."""
+        """Solve the problems 0 to n - 1 over ``data`` by ``trainer`` (None: over rows), on ``n_jobs`` threads."""
         run = trainer or (train_free if self.fit_intercept == "free" else train)
         stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n)
@@ -87,6 +92,8 @@ class CertifiedEstimator(BaseEstimator):
             )
 
         n_jobs = effective_n_jobs(self.n_jobs)
+        if data.blocks is not None:  # each problem would read the files and take the memory that is left
+            n_jobs = 1
         if min(n_jobs, n) == 1:
             return [one(k) for k in range(n)]
         with ThreadPoolExecutor(min(n_jobs, n)) as pool:

@@ -72,7 +72,7 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
             return make_problem(data, y, row_weights(weights, per_class, positive, positives[k]), loss)
 
         same_classes = hasattr(self, "coef_") and np.array_equal(self.classes_, classes)
-        return self._solve(problem_of, len(positives), self._previous(data, same_classes))
+        return self._solve(data, problem_of, len(positives), self._previous(data, same_classes))
 
     def _keep(
         self, features: dict[str, Any], classes: np.ndarray, codes: np.ndarray, solutions: list[Solution]
@@ -80,9 +80,9 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         """Set every attribute of a trained estimator; nothing before this changes one."""
         self._keep_runs(features, solutions)
         self.classes_ = classes
-        self.coef_ = np.array([s.w for s in solutions])
-        self.intercept_ = np.array([s.intercept for s in solutions])
         binary = len(solutions) == 1
+        self.coef_ = solutions[0].w[np.newaxis] if binary else np.array([s.w for s in solutions])
+        self.intercept_ = np.array([s.intercept for s in solutions])
         signed = [
             np.negative(s.alpha, out=s.alpha, where=(codes != (1 if binary else k)) & (s.alpha > 0.0))
             for k, s in enumerate(solutions)

@@ -145,7 +145,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         y = checked_targets(y, data.n_rows)
         weights = encode_weights(sample_weight, data.n_rows)
         problem = make_problem(data, y, weights, LOSSES[self.loss](float(self.C), float(self.epsilon)))
-        solutions = self._solve(lambda k: problem, 1, self._previous(data, hasattr(self, "coef_")))
+        solutions = self._solve(data, lambda k: problem, 1, self._previous(data, hasattr(self, "coef_")))
         self._keep_runs(features, solutions)
         self.coef_ = solutions[0].w
         self.intercept_ = np.array([solutions[0].intercept])

@@ -24,18 +24,23 @@ class SparsePenaltyClassifier(CertifiedClassifier):
         raise NotImplementedError
 
     def _solve(
-        self, problem_of: Callable[[int], Problem], n: int, start: Start, trainer: Callable[..., Solution] | None = None
+        self,
+        data: Data,
+        problem_of: Callable[[int], Problem],
+        n: int,
+        start: Start,
+        trainer: Callable[..., Solution] | None = None,
     ) -> list[Solution]:
         if self.penalty == "l2":
-            return super()._solve(problem_of, n, start)
-        columns, l1_ratio = as_columns(problem_of(0).data), self._l1_share()
+            return super()._solve(data, problem_of, n, start)
+        columns, l1_ratio = as_columns(data), self._l1_share()
         free = self.fit_intercept == "free"
 
         def over_columns(problem: Problem, solver: str, stop: Stop, *, n_threads: int, **how: Any) -> Solution:
             """Train on one thread, however many there are: threads go over the classes here."""
             return train_primal(problem, solver, stop, columns=columns, l1_ratio=l1_ratio, free_intercept=free, **how)
 
-        return super()._solve(problem_of, n, start, over_columns)
+        return super()._solve(data, problem_of, n, start, over_columns)
 
     def _previous(self, data: Data, comparable: bool) -> Start:
         if self.penalty == "l2":

@@ -52,6 +52,8 @@ def train_free(
     n_threads: int = 1,
 ) -> Solution:
     """Solve ``problem`` with an intercept that is not regularised; its constant feature must not be zero."""
+    if problem.data.blocks is not None:
+        raise ValueError("A free intercept needs data that fits in memory: choose fit_intercept=True or False.")
     root_t = problem.data.rows.bias
     small = solver == "auto" and problem.data.n_rows * problem.data.n_features <= SMALL
     found: list[Solution] = []
