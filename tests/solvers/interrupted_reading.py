@@ -15,7 +15,7 @@ from hingeline import LinearSVC
 
 folder = Path(sys.argv[1])
 rng = np.random.default_rng(0)
-X, y = sparse.csr_array(rng.normal(size=(3000, 40))), rng.integers(2, size=3000)
+X, y = sparse.csr_array(rng.normal(size=(3000, 40)).astype(np.float32)), rng.integers(2, size=3000)
 for name in ("data", "indices", "indptr"):
     np.save(folder / name, getattr(X, name))
     setattr(X, name, np.load(folder / f"{name}.npy", mmap_mode="r"))
