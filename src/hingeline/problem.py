@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import inf, isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from .blocks import Blocks, plan_blocks
 from .kernels.losses import REGRESSION, UNBOUNDED, Loss
 from .kernels.passes import scan_sparse, squared_norms
 from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
@@ -35,6 +37,8 @@ class Matrix(NamedTuple):
     n_rows: int
     n_features: int
     distinct: bool  # the indices of a row increase: none is repeated
+    blocks: Blocks | None = None  # how rows are read from files where they do not fit in memory
+    q: np.ndarray | None = None  # squared norms, where reading the rows once has to do
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Data:
     n_features: int
     distinct: bool
     q: np.ndarray
+    blocks: Blocks | None = None
 
     @property
     def n_stored(self) -> int:
@@ -152,7 +157,7 @@ def read_data(X: Any, bias: float = 0.0) -> Data:
 
 def check_values(matrix: Matrix) -> Data:
     """Raise where a value is not finite or its square overflows."""
-    return Data(*matrix, _checked_norms(matrix))
+    return Data(*matrix[:4], _checked_norms(matrix) if matrix.q is None else matrix.q, matrix.blocks)
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -212,11 +217,48 @@ def _sparse_rows(X: Any, bias: float) -> Matrix:
     check_shape(X.shape)
     n_rows, n_features = X.shape
     data, indices, indptr = _csr_arrays(X)
-    data = read_only(_as_values(data, "X.data"))
-    distinct, all_ones = _scan(indptr, indices, data, n_rows, n_features, "row", "column")
+    _check_vectors(indptr, indices, data, n_rows, "row")
+    values = _stored_values(data)
+    rows, q = _rows_of(indptr, indices, values, bias), None
+    blocks = plan_blocks(rows, n_rows, n_features)
+    if blocks is None:
+        distinct, all_ones = _scan(indptr, indices, values, n_rows, n_features, "row", "column")
+    else:
+        distinct, all_ones, q = _read_blocks(blocks, n_rows, n_features)
+    if all_ones and isinstance(rows, CsrRows):
+        rows = _rows_of(indptr, indices, None, bias)
+        blocks = blocks and plan_blocks(rows, n_rows, n_features)
+    return Matrix(rows, n_rows, n_features, distinct, blocks, q)
+
+
+def _stored_values(data: np.ndarray) -> np.ndarray | None:
+    """Return the values as float32 or float64; None where one stored 1 stands for all of them (a stride of 0)."""
+    if data.ndim == 1 and data.size > 1 and data.strides == (0,):
+        value = _as_values(data[:1], "X.data")
+        return None if value[0] == 1.0 else read_only(np.full(data.size, value[0]))
+    return read_only(_as_values(data, "X.data"))
+
+
+def _rows_of(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None, bias: float) -> CsrRows | OnesRows:
     indptr, indices = _unsigned(indptr), _unsigned(indices)
-    rows = OnesRows(indptr, indices, bias) if all_ones else CsrRows(indptr, indices, data, bias)
-    return Matrix(rows, n_rows, n_features, distinct)
+    return OnesRows(indptr, indices, bias) if data is None else CsrRows(indptr, indices, data, bias)
+
+
+def _read_blocks(blocks: Blocks, n_rows: int, n_features: int) -> tuple[bool, bool, np.ndarray]:
+    """Check rows from files; tell whether they are sorted, whether values are all 1, and the squared norms."""
+    distinct = all_ones = True
+    q = np.empty(n_rows)
+    with blocks.read() as stream:
+        for block in chain.from_iterable(stream):
+            rows = block.rows
+            data = rows.data if isinstance(rows, CsrRows) else None
+            indptr, indices = (array.view(f"i{array.itemsize}") for array in (rows.indptr, rows.indices))
+            increasing, ones = _scan(indptr, indices, data, block.n_rows, n_features, "row", "column", block.begin)
+            distinct &= increasing
+            all_ones &= ones
+            matrix = Matrix(rows, block.n_rows, n_features, increasing)
+            q[block.begin : block.end] = _checked_norms(matrix, block.begin)
+    return distinct, all_ones, q
 
 
 def _csr_arrays(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -244,40 +286,58 @@ def _check_coordinates(X: Any) -> None:
             raise ValueError(f"X.{name}[{k}] is {at[k]}, outside of [0, {size}): the COO matrix is malformed.")
 
 
-def _scan(
-    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_major: int, n_minor: int, major: str, minor: str
-) -> tuple[bool, bool]:
-    """Check a compressed matrix before anything follows its indices; tell whether rows are sorted and values all 1."""
+def _check_vectors(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None, n_major: int, major: str) -> None:
+    """Raise unless the vectors of a compressed matrix have the types and lengths that they must have."""
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise ValueError(f"X.{name} must be a vector of integers; got {array.dtype} of shape {array.shape}.")
     if indptr.size != n_major + 1:
         raise ValueError(f"X.indptr has {indptr.size} entries, {n_major} {major}s need {n_major + 1}.")
-    if data.ndim != 1 or indices.size != data.size:
+    if data is not None and (data.ndim != 1 or indices.size != data.size):
         raise ValueError(f"X.indices has {indices.size} entries, X.data has shape {data.shape}: they must match.")
     if indptr[0] != 0:
         raise ValueError(f"X.indptr[0] is {indptr[0]}; it must be 0.")
-    numeric = data if data.dtype.kind == "f" and data.dtype.itemsize in (4, 8) else np.zeros(data.size, np.bool_)
-    unsigned_indptr, unsigned_indices, numeric = _unsigned(indptr), _unsigned(indices), read_only(numeric)
+
+
+def _scan(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray | None,
+    n_major: int,
+    n_minor: int,
+    major: str,
+    minor: str,
+    first: int = 0,
+) -> tuple[bool, bool]:
+    """Check a compressed matrix before anything follows its indices; tell whether rows are sorted and values all 1.
+
+    ``first`` is what the first row is called.
+    """
+    _check_vectors(indptr, indices, data, n_major, major)
+    is_float = data is not None and data.dtype.kind == "f" and data.dtype.itemsize in (4, 8)
+    numeric = read_only(data) if is_float and data is not None else None
+    unsigned_indptr, unsigned_indices = _unsigned(indptr), _unsigned(indices)
     strictly_increasing = all_ones = True
     for begin, end in Pace().slices(n_major):
         bad, increasing, ones = scan_sparse(unsigned_indptr, unsigned_indices, numeric, n_minor, begin, end)
         if bad >= 0:
-            raise ValueError(_what_is_broken(indptr, indices, bad, n_minor, major, minor))
+            raise ValueError(_what_is_broken(indptr, indices, bad, n_minor, major, minor, first + bad))
         strictly_increasing &= increasing
         all_ones &= ones
-    return strictly_increasing, all_ones and data.size > 0
+    return strictly_increasing, all_ones and indices.size > 0
 
 
-def _what_is_broken(indptr: np.ndarray, indices: np.ndarray, i: int, n_minor: int, major: str, minor: str) -> str:
+def _what_is_broken(
+    indptr: np.ndarray, indices: np.ndarray, i: int, n_minor: int, major: str, minor: str, name: int
+) -> str:
     first, last = int(indptr[i]), int(indptr[i + 1])
     if not 0 <= first <= last <= indices.size:
         return (
-            f"X.indptr is broken at {major} {i}: it runs from {first} to {last}, but bounds must not decrease and not "
-            f"exceed the {indices.size} stored entries. Rebuild the matrix from its entries."
+            f"X.indptr is broken at {major} {name}: it runs from {first} to {last}, but bounds must not decrease and "
+            f"not exceed the {indices.size} stored entries. Rebuild the matrix from its entries."
         )
     at = first + int(np.argmax((indices[first:last] < 0) | (indices[first:last] >= n_minor)))
-    return f"X has {minor} index {indices[at]} in {major} {i}, outside of [0, {n_minor}). Check how it was built."
+    return f"X has {minor} index {indices[at]} in {major} {name}, outside of [0, {n_minor}). Check how it was built."
 
 
 def _unsigned(array: np.ndarray) -> np.ndarray:
@@ -287,9 +347,9 @@ def _unsigned(array: np.ndarray) -> np.ndarray:
     return array.view(np.uint32 if array.dtype.itemsize == 4 else np.uint64)
 
 
-def _checked_norms(matrix: Matrix) -> np.ndarray:
-    """Return q; raises where it is not finite."""
-    rows, n_rows, n_features, distinct = matrix
+def _checked_norms(matrix: Matrix, first: int = 0) -> np.ndarray:
+    """Return q; raises where it is not finite. ``first`` is what the first row is called."""
+    rows, n_rows, n_features, distinct = matrix[:4]
     q = np.empty(n_rows)
     scratch = np.zeros(1 if distinct else n_features + 1)
     for begin, end in Pace().slices(n_rows):
@@ -298,22 +358,22 @@ def _checked_norms(matrix: Matrix) -> np.ndarray:
         if not isfinite(part.sum()):
             bad = begin + int(np.argmin(np.isfinite(part)))
             if not isfinite(q[bad]):
-                raise ValueError(_what_is_not_finite(rows, bad))
+                raise ValueError(_what_is_not_finite(rows, bad, first + bad))
     return q
 
 
-def _what_is_not_finite(rows: Rows, i: int) -> str:
+def _what_is_not_finite(rows: Rows, i: int, name: int) -> str:
     if isinstance(rows, DenseRows):
         values, columns = rows.X[i], np.arange(rows.X.shape[1])
     else:
         inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
         columns = rows.indices[inside]
         values = rows.data[inside] if isinstance(rows, CsrRows) else np.ones(columns.size)
-    for test, name in ((np.isnan, "NaN"), (np.isinf, "infinity (inf)")):
+    for test, kind in ((np.isnan, "NaN"), (np.isinf, "infinity (inf)")):
         if test(values).any():
             column = columns[int(np.argmax(test(values)))]
-            return f"Input X contains {name} at row {i}, column {column}: replace it, or drop the row."
+            return f"Input X contains {kind} at row {name}, column {column}: replace it, or drop the row."
     return (
-        f"The squares of row {i} of X overflow float64 (largest value {np.abs(values).max():g}, bias {rows.bias:g}): "
-        "scale the data."
+        f"The squares of row {name} of X overflow float64 (largest value {np.abs(values).max():g}, bias "
+        f"{rows.bias:g}): scale the data."
     )

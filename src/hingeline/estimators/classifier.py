@@ -80,9 +80,9 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         """Set every attribute of a trained estimator; nothing before this changes one."""
         self._keep_runs(features, solutions)
         self.classes_ = classes
-        self.coef_ = np.array([s.w for s in solutions])
-        self.intercept_ = np.array([s.intercept for s in solutions])
         binary = len(solutions) == 1
+        self.coef_ = solutions[0].w[np.newaxis] if binary else np.array([s.w for s in solutions])
+        self.intercept_ = np.array([s.intercept for s in solutions])
         signed = [
             np.negative(s.alpha, out=s.alpha, where=(codes != (1 if binary else k)) & (s.alpha > 0.0))
             for k, s in enumerate(solutions)

@@ -37,6 +37,7 @@ from .trend import Budget
 
 FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps
 SMALL = 100_000  # rows times columns; solved to rounding, which costs nothing and forgets the order of the rows
+OUT_OF_CORE = "out_of_core"  # for data that does not fit in memory
 CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried, unless a trial is cheap
 OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
@@ -59,6 +60,8 @@ class Phase:
 def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
     """Return the phases of a run. Coordinate descent comes last where Newton's method is not sure to end it."""
     data, last = problem.data, Phase("hybrid", stop)
+    if data.blocks is not None and solver in ("auto", "hybrid"):
+        return [Phase(OUT_OF_CORE, stop)]
     if solver == "newton":
         return [Phase("newton", stop), last]
     if solver != "auto":

@@ -16,12 +16,13 @@ from ..solution import Certificate, Progress, Solution
 from ..threads import Team
 from .avsf import avsf
 from .baseline import baseline
-from .certificate import certify, rounding_floor, weights
+from .certificate import certify, certify_by_blocks, rounding_floor, weights
 from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
 from .hybrid import hybrid
 from .newton import newton
 from .newton_cg import newton_cg
-from .select import plan
+from .out_of_core import out_of_core
+from .select import OUT_OF_CORE, plan
 from .state import State, new_variables_of
 
 ENGINES: dict[str, Callable[[State, Run], None]] = {
@@ -74,11 +75,18 @@ def _train(
     state.w[-1] = anchor
 
     def refresh(pace: Pace) -> Certificate:
-        v = weights(problem, variables, pace)
+        if problem.data.blocks is not None:
+            return certify_by_blocks(state, pace)
         if state.is_primal:
             u = state.from_anchor(state.w)
-            return certify(problem, variables, state.w, pace, regularised=u, apart=u - v)
-        state.w[:] = state.to_anchor(v)
+            return certify(
+                problem, variables, state.w, pace, regularised=u, apart=u - weights(problem, variables, pace)
+            )
+        weights(problem, variables, pace, out=state.w)  # in place: w may be as large as the data
+        if anchor == 0.0:
+            return certify(problem, variables, state.w, pace)
+        v = state.w.copy()
+        state.w[-1] += anchor
         return certify(problem, variables, state.w, pace, regularised=v)
 
     run = Run(
@@ -91,7 +99,8 @@ def _train(
         run.begin_phase(phase.stop, phase.budget)
         if state.is_primal:
             state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
-        reason, certificate = _phase(ENGINES[phase.engine], state, run, refresh, to_the_end)
+        engine = out_of_core if phase.engine == OUT_OF_CORE else ENGINES[phase.engine]
+        reason, certificate = _phase(engine, state, run, refresh, to_the_end)
         engines.append(phase.engine)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
         if not (reason == NEXT_PHASE or (stuck and not _meets(certificate, stop))):
@@ -137,7 +146,8 @@ def _phase(
             return reason, run.certificate
         before = state.w.copy()
         certificate = refresh(pace)
-        drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(state.w - before))
+        before -= state.w
+        drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(before))
         if reason != "tol" or certificate.violation < tol or drift < 0.1 * tol:
             return reason, certificate
     return "rounding", certificate
