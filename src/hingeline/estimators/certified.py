@@ -87,8 +87,6 @@ class CertifiedEstimator(BaseEstimator):
             )
 
         n_jobs = effective_n_jobs(self.n_jobs)
-        if data.blocks is not None:  # each machine would read the files and take the memory that is left
-            n_jobs = 1
         if min(n_jobs, n) == 1:
             return [one(k) for k in range(n)]
         with ThreadPoolExecutor(min(n_jobs, n)) as pool:

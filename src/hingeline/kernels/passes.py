@@ -16,7 +16,7 @@ def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
     Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1;
-    where ``data`` is None there is no value to look at. Plain loops, one a question: the compiler makes vectors of them.
+    where ``data`` is None there is none to look at. Plain loops, one a question: the compiler makes vectors of them.
     """
     n_columns = np.uint64(n_columns)
     strictly_increasing, all_ones = True, True
