@@ -22,8 +22,10 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from made import make_rows, open_rows
 from memory import resident
+
+from hingeline.io import open_dataset
+from hingeline.io.generate import make_dataset
 
 TIMES_THE_MEMORY = 4
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
@@ -73,7 +75,7 @@ def measure(folder: Path, C: float, gap: float, group: Path | None) -> dict[str,
 
     warnings.simplefilter("ignore")
     model = LinearSVC(loss="hinge", C=C, gap_tol=gap, fit_intercept=False, random_state=0)
-    X, y = open_rows(folder)
+    X, y = open_dataset(folder)
     model.fit(X[:64], np.resize([-1, 1], 64))  # compiled
     before = read_bytes()
     started = perf_counter()
@@ -134,7 +136,7 @@ def compare(folder: Path, args: argparse.Namespace) -> None:
 def main() -> None:
     """Make the data unless it is given, and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="folder of indptr.npy, indices.npy, labels.npy [and data.npy]")
+    parser.add_argument("--data", type=Path, help="a dataset, see hingeline convert")
     parser.add_argument("--rows", type=int, default=1_200_000)
     parser.add_argument("--cols", type=int, default=500_000)
     parser.add_argument("--nnz", type=int, default=250)
@@ -147,8 +149,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         if args.data is None:
-            make_rows(Path(folder), args.rows, args.cols, args.nnz, values=True)
-        compare(args.data or Path(folder), args)
+            make_dataset(Path(folder) / "made", args.rows, args.cols, args.nnz, values=True)
+        compare(args.data or Path(folder) / "made", args)
 
 
 if __name__ == "__main__":

@@ -15,14 +15,16 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from made import make_rows, open_rows
 from memory import resident
+
+from hingeline.io import open_dataset
+from hingeline.io.generate import make_dataset
 
 
 def main() -> None:
     """Train once and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="folder of indptr.npy, indices.npy, labels.npy [and data.npy]")
+    parser.add_argument("--data", type=Path, help="a dataset, see hingeline convert")
     parser.add_argument("--rows", type=int, default=19_264_097)
     parser.add_argument("--cols", type=int, default=29_890_095)
     parser.add_argument("--nnz", type=int, default=29)
@@ -32,8 +34,8 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if args.data is None:
-            make_rows(Path(folder), args.rows, args.cols, args.nnz, values=False)
-        train(args.data or Path(folder), args)
+            make_dataset(Path(folder) / "made", args.rows, args.cols, args.nnz)
+        train(args.data or Path(folder) / "made", args)
 
 
 def train(folder: Path, args: argparse.Namespace) -> None:
@@ -41,7 +43,7 @@ def train(folder: Path, args: argparse.Namespace) -> None:
     from hingeline import LinearSVC
 
     warnings.simplefilter("ignore")
-    X, y = open_rows(folder)
+    X, y = open_dataset(folder)
     model = LinearSVC(loss="hinge", C=args.C, tol=args.tol, fit_intercept=False, max_iter=args.max_iter, random_state=0)
     started = perf_counter()
     model.fit(X, y)

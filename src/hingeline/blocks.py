@@ -11,8 +11,8 @@ import mmap
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from threading import Event
+from dataclasses import dataclass, field
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,12 +59,15 @@ class Blocks:
         Blocks that may be in memory at the same time, besides as many that are being read.
     resident_bytes : int
         Memory for copies of rows that an engine wants to keep.
+    in_use : Lock
+        Held by the engine that keeps such copies: machines that are trained on several threads take turns.
     """
 
     rows: CsrRows | OnesRows
     bounds: np.ndarray
     together: int
     resident_bytes: int
+    in_use: Lock = field(default_factory=Lock, compare=False)
 
     def __len__(self) -> int:
         return self.bounds.size - 1

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, SquaredHinge, solve
 from hingeline.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
+from hingeline.io import open_dataset, write_dataset
 from hingeline.kernels.variables import new_variables
 from hingeline.problem import read_data
 from hingeline.solvers.resident import Part, Shelf
@@ -157,6 +158,20 @@ def test_one_versus_rest(stored):
     np.testing.assert_array_equal(out.predict(X), within.predict(X))
     again = out.set_params(warm_start=True).fit(stored(csr(X, value=np.float32)), y)
     np.testing.assert_allclose(again.objective_, within.objective_, rtol=1e-6)
+
+
+def test_datasets_are_trained_in_place(tmp_path, monkeypatch):
+    X = csr(X0, value=np.float32)
+    write_dataset(tmp_path / "values", X, Y0)
+    write_dataset(tmp_path / "ones", ones(X), Y0)
+    monkeypatch.setenv("HINGELINE_MEMORY", str(BYTES_PER_ROW * 800 + BYTES_PER_WEIGHT * 61 + 20_000))
+    monkeypatch.setattr("hingeline.blocks.TOGETHER", 4)
+    for name, dense in (("values", X.toarray()), ("ones", (X0 != 0.0).astype(np.float32))):
+        stored_X, y = open_dataset(tmp_path / name)
+        out = LinearSVC(loss="hinge", C=0.05, gap_tol=1e-5, fit_intercept=False).fit(stored_X, y)
+        within = LinearSVC(loss="hinge", C=0.05, gap_tol=1e-5, fit_intercept=False).fit(dense, y)
+        assert out.solver_ == "out_of_core"
+        assert out.objective_ == pytest.approx(within.objective_, rel=2e-5)
 
 
 def test_damage_is_found_and_named_by_row(stored):

@@ -15,8 +15,8 @@ from .rows import ONE, add_square, add_squares, axpy, dot, squared_norm, value
 def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any, end: Any) -> Any:
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
-    Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1
-    (where ``data`` is None there is none to look at). Plain loops, one a question: the compiler makes vectors of them.
+    Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1;
+    where ``data`` is None there is none to look at. Plain loops, one a question: the compiler makes vectors of them.
     """
     n_columns = np.uint64(n_columns)
     strictly_increasing, all_ones = True, True
@@ -32,11 +32,11 @@ def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any
         for k in range(first + ONE, last):
             descents += indices[k] <= indices[k - ONE]
         strictly_increasing &= descents == 0
-        if data is not None and all_ones:
+        if data is not None:
             others = 0
-            for k in range(first, last):
+            for k in range(first, last if all_ones else first):
                 others += data[k] != 1.0
-            all_ones = others == 0
+            all_ones &= others == 0
     return np.int64(-1), strictly_increasing, all_ones
 
 

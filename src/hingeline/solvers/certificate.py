@@ -20,6 +20,7 @@ from ..kernels.variables import Variables
 from ..pace import Pace
 from ..problem import Problem
 from ..solution import Certificate
+from .state import State
 
 UNIT_ROUNDOFF = 2.0**-53
 NEAR = 1e-24  # relative squared distance that rounding explains
@@ -59,31 +60,34 @@ def certify(
     return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
 
 
-def certify_by_blocks(problem: Problem, variables: Variables, w: np.ndarray, pace: Pace) -> Certificate:
-    """Return the certificate at ``w``, which is set to the weights of ``variables`` where it is not near them.
+def certify_by_blocks(state: State, pace: Pace) -> Certificate:
+    """Return the certificate at the weights of ``state``; these are set to what its variables give where not near.
 
-    One pass over the files does both: with v = sum_i alpha_i s_i x_i summed up on the way, the gap at any w is
-    sum_i gap_term(m_i, alpha_i) + |w - v|^2/2. A w that was updated step by step differs from v by rounding alone.
+    One pass over the files does both: v = sum_i alpha_i s_i x_i is summed up on the way, and w = v + apart adds
+    |apart|^2/2 to P - D. A w that was updated step by step differs from v by rounding alone.
     """
+    problem, variables, w = state.problem, state.variables, state.w
     assert problem.data.blocks is not None
-    signs = problem.signs
     for _ in range(2):
-        v = np.zeros_like(w)
+        apart = np.zeros_like(w)
         parts = [(0.0, 0.0, 0.0)]
         with problem.data.blocks.read() as stream:
             for block in chain.from_iterable(stream):
-                inside = Variables(*(field[block.begin : block.end] for field in variables))
+                inside = slice(block.begin, block.end)
+                own = Variables(*(field[inside] for field in variables))
                 for begin, end in pace.slices(block.n_rows):
-                    parts.append(certify_rows(block.rows, problem.loss, inside, w, begin, end))
-                    add_weights(block.rows, inside.alpha, signs[block.begin : block.end], v, begin, end)
-        v -= w
-        apart = squared_length(v)
-        if apart <= NEAR * squared_length(w):
+                    parts.append(certify_rows(block.rows, problem.loss, own, w, begin, end))
+                    add_weights(block.rows, own.alpha, problem.signs[inside], apart, begin, end)
+        apart -= w
+        apart[-1] += state.anchor
+        distance = squared_length(apart)
+        if state.is_primal or distance <= NEAR * squared_length(w):
             break
-        w += v
+        w += apart
     violations, losses, gaps = zip(*parts, strict=True)
-    primal = 0.5 * squared_length(w) + fsum(losses)
-    gap = fsum((*gaps, 0.5 * apart))
+    of_anchor = w[-1] ** 2 - (w[-1] - state.anchor) ** 2
+    primal = 0.5 * (squared_length(w) - of_anchor) + fsum(losses)
+    gap = fsum((*gaps, 0.5 * distance))
     return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
 
 

@@ -28,6 +28,7 @@ from ..blocks import Block
 from ..kernels.schedule import Preferences, accumulate, keep_active, shuffle, sum_preferences
 from ..kernels.shrink import Thresholds, next_thresholds, wider
 from ..kernels.variables import Variables
+from ..pace import SLICE_SECONDS
 from .driver import Run, Verdict
 from .hybrid import EARLY, Seen, spread, visit
 from .resident import Part, Shelf
@@ -48,6 +49,7 @@ class Sweeper:
         self.state, self.run, self.preferences = state, run, preferences
         self._visits = spread(state.problem.data.n_rows)
         self._D_ref, self._begun = 0.0, False
+        state.variables.p[:] = 1.0
 
     def part_of(self, block: Block) -> Part:
         """Return all rows of ``block`` that belong to the problem, none of them hidden."""
@@ -112,10 +114,19 @@ def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()
     """Run the out-of-core hybrid on ``state`` until it is done (or ``run`` ends it)."""
     blocks = state.problem.data.blocks
     assert blocks is not None
-    state.variables.p[:] = 1.0
-    sweeper = Sweeper(state, run, preferences)
-    shelf = Shelf(state.problem.loss, len(blocks), blocks.resident_bytes)
-    gaps, skipped = np.full(len(blocks), inf), np.zeros(len(blocks), dtype=bool)
+    while not blocks.in_use.acquire(timeout=SLICE_SECONDS):
+        run.clock.check()
+    try:
+        shelf = Shelf(state.problem.loss, len(blocks), blocks.resident_bytes)
+        _sweeps(Sweeper(state, run, preferences), shelf, len(blocks))
+    finally:
+        blocks.in_use.release()
+
+
+def _sweeps(sweeper: Sweeper, shelf: Shelf, n_blocks: int) -> None:
+    """Sweep over the files and over the shelf by turns."""
+    run = sweeper.run
+    gaps, skipped = np.full(n_blocks, inf), np.zeros(n_blocks, dtype=bool)
     thresholds = inner = before = Thresholds()
     resident, file_gap = 0, 0.0  # resident sweeps since the file was read, and the gap terms that were seen then
     for _ in run.sweeps():

@@ -29,7 +29,7 @@ class Part:
 class Shelf:
     """Copies of active rows, a part for each block, within a number of bytes.
 
-    Where not all active rows fit, free variables (0 < alpha_i < upper_i) come first: others may never move again.
+    Where not all active rows fit, free variables (0 < |alpha_i| < upper_i) come first: others may never move again.
     Then those of the largest preferences.
     """
 
@@ -71,7 +71,7 @@ class Shelf:
 
     def _is_free(self, part: Part) -> np.ndarray:
         alpha, C = part.variables.alpha[part.A], part.variables.C[part.A]
-        return (alpha > 0.0) & (alpha < upper(self._loss, C))
+        return (alpha != 0.0) & (np.abs(alpha) < upper(self._loss, C))
 
 
 def _bytes_of(rows: CsrRows | OnesRows, A: np.ndarray) -> np.ndarray:

@@ -76,12 +76,17 @@ def _train(
 
     def refresh(pace: Pace) -> Certificate:
         if problem.data.blocks is not None:
-            return certify_by_blocks(problem, variables, state.w, pace)
-        v = weights(problem, variables, pace)
+            return certify_by_blocks(state, pace)
         if state.is_primal:
             u = state.from_anchor(state.w)
-            return certify(problem, variables, state.w, pace, regularised=u, apart=u - v)
-        state.w[:] = state.to_anchor(v)
+            return certify(
+                problem, variables, state.w, pace, regularised=u, apart=u - weights(problem, variables, pace)
+            )
+        weights(problem, variables, pace, out=state.w)  # in place: w may be as large as the data
+        if anchor == 0.0:
+            return certify(problem, variables, state.w, pace)
+        v = state.w.copy()
+        state.w[-1] += anchor
         return certify(problem, variables, state.w, pace, regularised=v)
 
     run = Run(
@@ -140,7 +145,7 @@ def _phase(
         if reason == "gap_tol" and run.certificate is not None:  # just computed, and nothing has moved since
             return reason, run.certificate
         before = state.w.copy()
-        certificate = refresh(pace) if reason != "gap_tol" or run.certificate is None else run.certificate
+        certificate = refresh(pace)
         before -= state.w
         drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(before))
         if reason != "tol" or certificate.violation < tol or drift < 0.1 * tol:
