@@ -26,8 +26,9 @@ TOGETHER = 32  # blocks from all over the file that are in memory at the same ti
 LARGEST_BUFFERS = 0.25  # share of the memory for rows
 BYTES_PER_ROW = 72  # of an engine's and a solution's own arrays
 BYTES_PER_WEIGHT = 32
-RESIDENT_SHARE = 0.75  # of the memory left after these; the rest is for the system's read-ahead and for others
-WILL_NEED, DONT_NEED = (getattr(mmap, f"MADV_{name}", None) for name in ("WILLNEED", "DONTNEED"))  # not everywhere
+RESIDENT_SHARE = 0.6  # of the memory left after these; the rest is for the system's read-ahead and for others
+ADVICE = ("NORMAL", "RANDOM", "WILLNEED", "DONTNEED")
+NORMAL, RANDOM, WILL_NEED, DONT_NEED = (getattr(mmap, f"MADV_{name}", None) for name in ADVICE)  # not everywhere
 CHECKED_AT_ONCE = 2**20  # row pointers
 
 
@@ -78,19 +79,22 @@ class Blocks:
         numbers = range(len(self))
         wanted = [numbers[b : b + self.together] for b in numbers[:: self.together]] if groups is None else groups
         left = Event()
+        # A page that is missed would bring its neighbourhood along, up to megabytes: blocks say what they need.
+        self._advise_on_all(RANDOM)
         with ThreadPoolExecutor(1, thread_name_prefix="hingeline-read") as reader:
             try:
                 yield self._read(wanted, reader, left)
             finally:
                 left.set()
+                self._advise_on_all(NORMAL)
 
     def _read(self, groups: Sequence[Sequence[int]], reader: ThreadPoolExecutor, left: Event) -> Iterator[list[Block]]:
         most = max(map(len, groups), default=0)
         buffers = [[self._new_buffer() for _ in range(most)] for _ in range(2)]
 
         def load(k: int) -> list[Block]:
-            if k + 1 < len(groups):  # asked for before it is needed, so that no disk idles
-                for number in groups[k + 1]:
+            for group in groups[0 if k == 0 else k + 1 : k + 2]:  # asked for before it is needed: no disk idles
+                for number in group:
                     self._advise(number, WILL_NEED)
             return [self._load(number, buffers[k % 2][at], left) for at, number in enumerate(groups[k])]
 
@@ -128,6 +132,11 @@ class Blocks:
     def _advise(self, number: int, advice: int | None) -> None:
         for array in self._parts(number):
             advise(array, advice)
+
+    def _advise_on_all(self, advice: int | None) -> None:
+        for array in self.rows:
+            if isinstance(array, np.ndarray):
+                advise(array, advice)
 
     def _parts(self, number: int) -> list[np.ndarray]:
         """Return the views of the mapped arrays that belong to a block."""
