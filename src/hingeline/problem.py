@@ -151,7 +151,14 @@ def read_matrix(X: Any, bias: float = 0.0) -> Matrix:
 
 
 def read_data(X: Any, bias: float = 0.0) -> Data:
-    """Check structure and values of ``X``, and return it as rows with a constant feature."""
+    """Check structure and values of ``X``, and return it as rows with a constant feature.
+
+    What was read before is taken as it is: several problems over the same rows need one check.
+    """
+    if isinstance(X, Data):
+        if X.rows.bias != bias:
+            raise ValueError(f"X was read with a constant feature of {X.rows.bias}, not {bias}: read it anew.")
+        return X
     return check_values(read_matrix(X, bias))
 
 

@@ -137,3 +137,18 @@ def test_liblinears_word_for_its_limit(monkeypatch):
         monkeypatch.setattr(peer_solvers, "printed", lambda text=text: text)
         assert (peer.weights() == -1.0).all()  # its weights are for the label it met first
         assert peer.capped is capped
+
+
+def test_rows_are_checked_once_for_all_classes(monkeypatch):
+    import hingeline.problem
+
+    checked, read_data = [], hingeline.problem.read_data
+    monkeypatch.setattr("hingeline.problem.read_data", lambda X, bias: checked.append(bias) or read_data(X, bias))
+    task = make_task()
+    solver = Hingeline("hybrid")
+    for _ in range(2):
+        solver.begin()
+        for y in (task.y, -task.y):
+            solver.prepare(replace(task, y=y))
+            solver.run(1e-3, 60.0, seed=0)
+    assert checked == [0.0, 0.0]

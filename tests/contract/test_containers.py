@@ -6,7 +6,7 @@ import pytest
 from problems import classification, csr, every_layout
 from scipy import sparse
 
-from hingeline import LinearSVC
+from hingeline import LinearSVC, solve
 from hingeline.kernels.rows import CsrRows, DenseRows, OnesRows
 from hingeline.problem import read_data
 
@@ -139,3 +139,12 @@ def test_memory_mapped_input(make, tmp_path, expected):
     model = LinearSVC(loss="hinge").fit(data, labels)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(model.predict(data), expected.predict(X))
+
+
+def test_what_was_read_is_not_checked_again():
+    X, y = classification(seed=5)
+    data = read_data(X, 1.0)
+    assert read_data(data, 1.0) is data
+    assert solve(data, y, bias=1.0, random_state=0).w == pytest.approx(solve(X, y, bias=1.0, random_state=0).w)
+    with pytest.raises(ValueError, match=r"constant feature of 1\.0, not 0\.0"):
+        solve(data, y)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification
 
-from hingeline import Certificate, Progress, solve
+from hingeline import Certificate, Progress, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
 from hingeline.solution import HISTORY
-from hingeline.solvers.driver import Clock, Ended, Run, Stop, Verdict
+from hingeline.solvers.driver import CHECK_RATIO, LAG, Clock, Ended, Run, Stop, Verdict
 from hingeline.solvers.train import train
 
 X, Y = classification(70, 6, seed=71)
@@ -171,3 +171,18 @@ def test_slow_progress_above_the_floor_is_not_rounding():
     run = new_run(Stop(tol=1e-30), floor=1e-12)
     for k in range(2000):
         assert report(run, violation=1e-3 + 1e-6 * (k % 7), gain=1e-9) is Verdict.GO_ON
+
+
+def test_a_fast_fall_of_the_gap_is_met_by_an_early_check():
+    run = Run(Stop(gap_tol=1e-3), Clock(None, None), certify=lambda pace: None, floor=lambda: 0.0)
+    assert run._left_after(1.0) == CHECK_RATIO  # one sum tells nothing of its fall
+    assert run._left_after(0.1) == pytest.approx(LAG * 0.1)
+    assert run._left_after(0.09) == CHECK_RATIO  # slow: most of what was seen is still there
+
+
+def test_newton_ended_early_leaves_its_own_weights_where_the_loss_is_smooth():
+    X, y = classification(300, 12, seed=4)
+    runs = [solve(X, y, SquaredHinge(C=10.0), solver="newton", tol=1e-9, max_iter=k) for k in range(1, 6)]
+    objectives = [s.certificate.primal for s in runs]
+    assert objectives == sorted(objectives, reverse=True)  # a descent in w; in the dual variables it is not
+    assert all(0.0 <= s.certificate.primal - runs[-1].certificate.dual for s in runs)

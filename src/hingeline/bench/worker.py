@@ -130,6 +130,7 @@ def _run(
     Yields how long the next thing may take. Classes that the deadline leaves untrained count with w = 0.
     """
     seconds, values, capped, timed_out = 0.0, list[float](), False, False
+    solver.begin()
     for task in tasks:
         if len(tasks) > 1:
             yield {"event": "limit", "seconds": SETUP}

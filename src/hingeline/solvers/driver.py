@@ -27,6 +27,7 @@ from .trend import Budget
 NEXT_PHASE = "next phase"
 ALONE = Team(1)
 CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
+LAG = 2.0  # ... or, where that sum falls fast, this many times what is left of the sum of the sweep before
 FADING = 0.9  # a sweep; what a check measured is believed less and less, so that another one always comes
 STALLED = 8  # sweeps without a better violation after which the rounding floor is looked at (then at 16, 32, ...)
 BETTER = 0.99  # share of the best violation that counts as a better one: last digits may go on changing for ever
@@ -145,7 +146,7 @@ class Run:
         self.dual = 0.0
         self.certificate: Certificate | None = None  # the last one that a sweep asked for
         self._stalled, self._stalled_hiding = _Stall(), _Stall()  # of complete sweeps; of the others since then
-        self._check_ratio = CHECK_RATIO
+        self._check_ratio, self._gap_before = CHECK_RATIO, 0.0
         self.visits = Pace(clock.check)  # a unit of work: a step,
         self.passes = team.pace(clock.check)  # a row of a pass,
         self.shuffles = Pace(clock.check)  # an entry of a schedule
@@ -218,8 +219,7 @@ class Run:
             if criterion < self.stop.tol:
                 return Verdict.SATISFIED, np.nan
         else:
-            self._check_ratio = max(CHECK_RATIO, FADING * self._check_ratio)
-            estimate = gap if isnan(gain) else gap * self._check_ratio
+            estimate = gap if isnan(gain) else gap * self._left_after(gap)
             if estimate <= self.stop.gap_tol * (self.dual + estimate):
                 certificate = self.certificate = self._certify(self.passes)
                 if certificate.gap <= self.stop.gap_tol:
@@ -230,6 +230,17 @@ class Run:
         if gain <= 0.0 and not complete:
             return Verdict.REFUTED, np.nan
         return Verdict.GO_ON, np.nan
+
+    def _left_after(self, gap: float) -> float:
+        """Return the share of a sweep's sum of gap terms that is believed to be left after it.
+
+        A sum sees most variables before the sweep has done its work; how much that is, the sum before it tells.
+        """
+        self._check_ratio = max(CHECK_RATIO, FADING * self._check_ratio)
+        before, self._gap_before = self._gap_before, gap
+        if before == 0.0 or self._check_ratio > CHECK_RATIO:
+            return self._check_ratio
+        return min(CHECK_RATIO, LAG * gap / before)
 
     def _is_rounding(self, violation: float, gain: float, complete: bool) -> bool:
         """Tell a run that cannot go on: nothing moves, or the violation is at the floor that rounding sets.

@@ -39,7 +39,7 @@ LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ct
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
 LINE_STEPS, LINE_ACCURACY = 40, 1e-3
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
-SAMPLED_PER_WEIGHT = 64  # rows of a sample, at the least
+SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
 SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
 TINY = 10_000  # rows times columns; not worth any bookkeeping
@@ -212,7 +212,8 @@ def _unit(problem: Problem) -> float:
 
 def sample_step(problem: Problem) -> int:
     """Return k where one row in k makes a sample that is worth its cost, else 1."""
-    step = min(SAMPLE_STEP, problem.data.n_rows // (SAMPLED_PER_WEIGHT * (problem.data.n_features + 1)))
+    per_weight = SAMPLED_IF_SMOOTH if isinstance(problem.loss, SMOOTH) else SAMPLED_PER_WEIGHT
+    step = min(SAMPLE_STEP, problem.data.n_rows // (per_weight * (problem.data.n_features + 1)))
     return step if step >= LEAST_STEP else 1
 
 
@@ -244,10 +245,11 @@ def _newton(state: State, run: Run) -> None:
         steps += 1
         solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
-        if reached < (1.0 if solved else WORTH_KEEPING) * best:  # a run may end anywhere, and then this is the model
+        # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
+        if smoothed.is_smooth or reached < (1.0 if solved else WORTH_KEEPING) * best:
             best = reached
             state.variables.alpha[:] = smoothed.alpha
-            state.w[:] = state.to_anchor(smoothed.w)
+            state.w[:], state.is_primal = state.to_anchor(smoothed.w), smoothed.is_smooth
         run.dual = smoothed.primal - smoothed.gap
         gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
