@@ -68,7 +68,7 @@ class Solver(ABC):
         """Bring the rows into the form that the solver takes: here, ``X`` with the constant feature."""
         self.X = task.X if self.own_intercept else task.full_X()
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027 (most have nothing to forget)
         """Forget what a run over all classes does once and is timed for; called before the first of them."""
 
     @abstractmethod
