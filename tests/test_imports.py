@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "blocks": {"kernels", "memory"},
     "synthetic": set(),
     "io": {"kernels", "pace"},
-    "problem": {"io", "blocks", "kernels", "pace"},
+    "problem": {"io", "blocks", "kernels", "pace", "threads"},
     "solution": {"kernels"},
     "solvers": {"blocks", "kernels", "pace", "problem", "solution", "threads"},
     "estimators": {"io", "kernels", "pace", "problem", "solution", "solvers", "version"},

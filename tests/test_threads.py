@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problems import LOSSES, classification, csr
 
-from hingeline import LinearSVC, solve
+from hingeline import LinearSVC, problem, solve
 from hingeline.solvers import train
 from hingeline.threads import Team, summed
 
@@ -14,6 +14,7 @@ from hingeline.threads import Team, summed
 @pytest.fixture
 def every_problem_is_shared(monkeypatch):
     monkeypatch.setattr(train, "WORTH_SHARING", 0)
+    monkeypatch.setattr(problem, "WORTH_SHARING", 0)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -83,3 +84,24 @@ def test_estimators_share_what_classes_leave(n_classes, every_problem_is_shared)
     X, y = classification(n=200, d=4, n_classes=n_classes)
     one, many = (LinearSVC(tol=1e-8, random_state=0, n_jobs=n).fit(X, y) for n in (1, 7))
     np.testing.assert_allclose(one.coef_, many.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_rows_are_checked_by_all(every_problem_is_shared, distinct):
+    X = csr(classification(50, 6, seed=1)[0])
+    if not distinct:
+        X.indices[1] = X.indices[0]
+    alone, shared = problem.read_data(X, 0.5), problem.read_data(X, 0.5, n_threads=3)
+    np.testing.assert_array_equal(alone.q, shared.q)
+    assert shared.distinct is alone.distinct is distinct
+
+
+def test_the_first_of_several_broken_rows_is_named(every_problem_is_shared):
+    X = csr(classification(50, 6, seed=1)[0])
+    X.indices[[X.indptr[11], X.indptr[40]]] = 77
+    with pytest.raises(ValueError, match="column index 77 in row 11"):
+        problem.read_data(X, n_threads=3)
+    X = csr(classification(50, 6, seed=1)[0])
+    X.data[[X.indptr[7], X.indptr[41]]] = np.nan
+    with pytest.raises(ValueError, match=r"NaN.*row 7"):
+        problem.read_data(X, n_threads=3)

@@ -21,6 +21,7 @@ from .kernels.losses import REGRESSION, UNBOUNDED, Loss
 from .kernels.passes import scan_sparse, squared_norms
 from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from .pace import Pace
+from .threads import WORTH_SHARING, Team
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
 SMALLEST_C = 1e-300  # below, 1/(2 C) overflows
@@ -145,12 +146,12 @@ def check_weights(weights: np.ndarray, n_rows: int) -> None:
         raise ValueError("sample_weight is zero for every row: nothing is left to train on.")
 
 
-def read_matrix(X: Any, bias: float = 0.0) -> Matrix:
+def read_matrix(X: Any, bias: float = 0.0, pace: Pace | None = None) -> Matrix:
     """Check the structure of ``X`` (dense, or sparse in any of SciPy's formats) and return it as rows."""
-    return _sparse_rows(X, bias) if sparse.issparse(X) else _dense_rows(X, bias)
+    return _sparse_rows(X, bias, pace or Pace()) if sparse.issparse(X) else _dense_rows(X, bias)
 
 
-def read_data(X: Any, bias: float = 0.0) -> Data:
+def read_data(X: Any, bias: float = 0.0, n_threads: int = 1) -> Data:
     """Check structure and values of ``X``, and return it as rows with a constant feature.
 
     What was read before is taken as it is: several problems over the same rows need one check.
@@ -159,12 +160,14 @@ def read_data(X: Any, bias: float = 0.0) -> Data:
         if X.rows.bias != bias:
             raise ValueError(f"X was read with a constant feature of {X.rows.bias}, not {bias}: read it anew.")
         return X
-    return check_values(read_matrix(X, bias))
+    stored = getattr(X, "data", None) if sparse.issparse(X) else X
+    with Team(n_threads if getattr(stored, "size", 0) >= WORTH_SHARING else 1) as team:
+        return check_values(read_matrix(X, bias, team.pace()), team.pace())
 
 
-def check_values(matrix: Matrix) -> Data:
+def check_values(matrix: Matrix, pace: Pace | None = None) -> Data:
     """Raise where a value is not finite or its square overflows."""
-    return Data(*matrix[:4], _checked_norms(matrix) if matrix.q is None else matrix.q, matrix.blocks)
+    return Data(*matrix[:4], _checked_norms(matrix, pace or Pace()) if matrix.q is None else matrix.q, matrix.blocks)
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -220,16 +223,16 @@ def _dense_rows(X: Any, bias: float) -> Matrix:
     return Matrix(DenseRows(read_only(_as_values(X, "X")), bias), X.shape[0], X.shape[1], True)
 
 
-def _sparse_rows(X: Any, bias: float) -> Matrix:
+def _sparse_rows(X: Any, bias: float, pace: Pace) -> Matrix:
     check_shape(X.shape)
     n_rows, n_features = X.shape
-    data, indices, indptr = _csr_arrays(X)
+    data, indices, indptr = _csr_arrays(X, pace)
     _check_vectors(indptr, indices, data, n_rows, "row")
     values = _stored_values(data)
     rows, q = _rows_of(indptr, indices, values, bias), None
     blocks = plan_blocks(rows, n_rows, n_features)
     if blocks is None:
-        distinct, all_ones = _scan(indptr, indices, values, n_rows, n_features, "row", "column")
+        distinct, all_ones = _scan(indptr, indices, values, n_rows, n_features, "row", "column", pace)
     else:
         distinct, all_ones, q = _read_blocks(blocks, n_rows, n_features)
     if all_ones and isinstance(rows, CsrRows):
@@ -260,23 +263,25 @@ def _read_blocks(blocks: Blocks, n_rows: int, n_features: int) -> tuple[bool, bo
             rows = block.rows
             data = rows.data if isinstance(rows, CsrRows) else None
             indptr, indices = (array.view(f"i{array.itemsize}") for array in (rows.indptr, rows.indices))
-            increasing, ones = _scan(indptr, indices, data, block.n_rows, n_features, "row", "column", block.begin)
+            increasing, ones = _scan(
+                indptr, indices, data, block.n_rows, n_features, "row", "column", Pace(), block.begin
+            )
             distinct &= increasing
             all_ones &= ones
             matrix = Matrix(rows, block.n_rows, n_features, increasing)
-            q[block.begin : block.end] = _checked_norms(matrix, block.begin)
+            q[block.begin : block.end] = _checked_norms(matrix, Pace(), block.begin)
     return distinct, all_ones, q
 
 
-def _csr_arrays(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _csr_arrays(X: Any, pace: Pace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return data, indices, indptr of ``X`` as CSR; what SciPy is to convert is checked first."""
     if X.format != "csr":
         if X.format == "csc":
-            _scan(X.indptr, X.indices, X.data, X.shape[1], X.shape[0], "column", "row")
+            _scan(X.indptr, X.indices, X.data, X.shape[1], X.shape[0], "column", "row", pace)
         elif X.format == "bsr":
             r, c = X.blocksize
             blocks = X.data.reshape(len(X.data), -1)[:, 0] if X.data.size else X.data.reshape(-1)
-            _scan(X.indptr, X.indices, blocks, X.shape[0] // r, X.shape[1] // c, "block row", "block column")
+            _scan(X.indptr, X.indices, blocks, X.shape[0] // r, X.shape[1] // c, "block row", "block column", pace)
         elif X.format == "coo":
             _check_coordinates(X)
         X = X.tocsr()
@@ -314,6 +319,7 @@ def _scan(
     n_minor: int,
     major: str,
     minor: str,
+    pace: Pace,
     first: int = 0,
 ) -> tuple[bool, bool]:
     """Check a compressed matrix before anything follows its indices; tell whether rows are sorted and values all 1.
@@ -323,10 +329,9 @@ def _scan(
     _check_vectors(indptr, indices, data, n_major, major)
     is_float = data is not None and data.dtype.kind == "f" and data.dtype.itemsize in (4, 8)
     numeric = read_only(data) if is_float and data is not None else None
-    unsigned_indptr, unsigned_indices = _unsigned(indptr), _unsigned(indices)
+    arrays = _unsigned(indptr), _unsigned(indices), numeric, n_minor
     strictly_increasing = all_ones = True
-    for begin, end in Pace().slices(n_major):
-        bad, increasing, ones = scan_sparse(unsigned_indptr, unsigned_indices, numeric, n_minor, begin, end)
+    for bad, increasing, ones in pace.each(n_major, lambda part, begin, end: scan_sparse(*arrays, begin, end)):
         if bad >= 0:
             raise ValueError(_what_is_broken(indptr, indices, bad, n_minor, major, minor, first + bad))
         strictly_increasing &= increasing
@@ -354,18 +359,16 @@ def _unsigned(array: np.ndarray) -> np.ndarray:
     return array.view(np.uint32 if array.dtype.itemsize == 4 else np.uint64)
 
 
-def _checked_norms(matrix: Matrix, first: int = 0) -> np.ndarray:
+def _checked_norms(matrix: Matrix, pace: Pace, first: int = 0) -> np.ndarray:
     """Return q; raises where it is not finite. ``first`` is what the first row is called."""
     rows, n_rows, n_features, distinct = matrix[:4]
     q = np.empty(n_rows)
-    scratch = np.zeros(1 if distinct else n_features + 1)
-    for begin, end in Pace().slices(n_rows):
-        squared_norms(rows, scratch, distinct, q, begin, end)
-        part = q[begin:end]
-        if not isfinite(part.sum()):
-            bad = begin + int(np.argmin(np.isfinite(part)))
-            if not isfinite(q[bad]):
-                raise ValueError(_what_is_not_finite(rows, bad, first + bad))
+    scratch = [np.zeros(1 if distinct else n_features + 1) for _ in range(pace.n_parts)]
+    pace.each(n_rows, lambda part, begin, end: squared_norms(rows, scratch[part], distinct, q, begin, end))
+    if not isfinite(q.sum()):
+        bad = int(np.argmin(np.isfinite(q)))
+        if not isfinite(q[bad]):
+            raise ValueError(_what_is_not_finite(rows, bad, first + bad))
     return q
 
 

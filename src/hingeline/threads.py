@@ -18,6 +18,8 @@ from .pace import FIRST_SLICE, Pace, do_nothing
 
 T = TypeVar("T")
 
+WORTH_SHARING = 300_000  # stored values; a pass over fewer takes no longer than waking a thread
+
 
 class Team:
     """Some threads, to be used in a ``with`` statement; one thread is no team and costs nothing."""

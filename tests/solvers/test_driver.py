@@ -186,3 +186,11 @@ def test_newton_ended_early_leaves_its_own_weights_where_the_loss_is_smooth():
     objectives = [s.certificate.primal for s in runs]
     assert objectives == sorted(objectives, reverse=True)  # a descent in w; in the dual variables it is not
     assert all(0.0 <= s.certificate.primal - runs[-1].certificate.dual for s in runs)
+
+
+def test_a_certificate_is_never_worse_than_that_of_nothing():
+    X, y = classification(300, 12, seed=4)
+    X[5] = 0.0  # solved when the state is made, and to stay so
+    s = solve(X, y, SquaredHinge(C=1e4), solver="newton", tol=1e-9, max_iter=1)
+    assert s.certificate.gap <= 1.0 + 1e-12
+    assert s.alpha[5] == pytest.approx(2e4)

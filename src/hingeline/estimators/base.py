@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
@@ -35,10 +36,10 @@ class _Features(BaseEstimator):
     """Learns the number and names of features in an estimator's stead, which stays as it is until it is trained."""
 
 
-def read_to_fit(X: Any, bias: float) -> tuple[Data, dict[str, Any]]:
+def read_to_fit(X: Any, bias: float, n_jobs: int | None = None) -> tuple[Data, dict[str, Any]]:
     """Read X, and what an estimator will remember of its features."""
     matrix = as_matrix(X)
-    data = read_data(matrix, bias)
+    data = read_data(matrix, bias, effective_n_jobs(n_jobs))
     features = _Features()
     validate_data(features, X if hasattr(X, "shape") else matrix, skip_check_array=True)
     return data, dict(vars(features))

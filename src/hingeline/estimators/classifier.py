@@ -47,7 +47,7 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         """
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        data, features = read_to_fit(X, self._bias())
+        data, features = read_to_fit(X, self._bias(), self.n_jobs)
         classes, codes = encode_labels(y)
         if codes.size != data.n_rows:
             raise ValueError(

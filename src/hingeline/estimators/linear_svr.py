@@ -138,7 +138,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         """
         if y is None:
             raise ValueError("This LinearSVR estimator requires y to be passed, but the target y is None.")
-        data, features = read_to_fit(X, self._bias())
+        data, features = read_to_fit(X, self._bias(), self.n_jobs)
         y = column_or_1d(y, warn=True)
         if y.size != data.n_rows:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{data.n_rows}, {y.size}]")

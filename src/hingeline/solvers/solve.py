@@ -84,7 +84,8 @@ def solve(
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     if not isfinite(bias):
         raise ValueError(f"bias must be finite; got {bias!r}.")
-    data = read_data(X, float(bias or free_intercept))
+    n_threads = effective_n_jobs(n_jobs)
+    data = read_data(X, float(bias or free_intercept), n_threads)
     y = checked_targets(y, data.n_rows) if isinstance(loss, REGRESSION) else _labels(y, data.n_rows)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     problem = make_problem(data, y, weights, type(loss)(*map(float, loss)))
@@ -104,7 +105,6 @@ def solve(
             seed=seed,
             callback=callback,
         )
-    n_threads = effective_n_jobs(n_jobs)
     run = train_free if free_intercept else train
     return run(problem, solver, stop, seed=seed, alpha0=alpha0, callback=callback, n_threads=n_threads)
 

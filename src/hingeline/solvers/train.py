@@ -13,7 +13,7 @@ from ..kernels.random import seeded
 from ..pace import Pace
 from ..problem import Problem
 from ..solution import Certificate, Progress, Solution
-from ..threads import Team
+from ..threads import WORTH_SHARING, Team
 from .avsf import avsf
 from .baseline import baseline
 from .certificate import certify, certify_by_blocks, rounding_floor, weights
@@ -34,7 +34,6 @@ ENGINES: dict[str, Callable[[State, Run], None]] = {
 }
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
-WORTH_SHARING = 300_000  # stored values; a pass over fewer takes no longer than waking a thread
 
 
 def train(
@@ -79,9 +78,12 @@ def _train(
             return certify_by_blocks(state, pace)
         if state.is_primal:
             u = state.from_anchor(state.w)
-            return certify(
-                problem, variables, state.w, pace, regularised=u, apart=u - weights(problem, variables, pace)
-            )
+            apart = u - weights(problem, variables, pace)
+            own = certify(problem, variables, state.w, pace, regularised=u, apart=apart)
+            if own.gap <= 1.0:
+                return own
+            variables.alpha[problem.variables_in_order()] = 0.0  # no good certificate, but the dual is not negative
+            return certify(problem, variables, state.w, pace, regularised=u, apart=u)
         weights(problem, variables, pace, out=state.w)  # in place: w may be as large as the data
         if anchor == 0.0:
             return certify(problem, variables, state.w, pace)
