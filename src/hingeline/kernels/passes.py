@@ -8,7 +8,7 @@ import numpy as np
 
 from .compile import kernel
 from .losses import gap_term, missing, primal_term, pull, response
-from .rows import ONE, add_square, add_squares, axpy, dot, squared_norm, value
+from .rows import ONE, add_square, add_squares, axpy, dot, squared_norm, summed_norm, value
 
 
 @kernel
@@ -43,8 +43,12 @@ def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any
 @kernel
 def squared_norms(rows: Any, scratch: Any, distinct: Any, q: Any, begin: Any, end: Any) -> None:
     """q_i = |x_i|^2 (bias included); NaN and infinities in a row show in its q_i."""
-    for i in range(np.uint64(begin), np.uint64(end)):
-        q[i] = squared_norm(rows, i, scratch, distinct)
+    if distinct:  # the question once, not once a row: a branch within costs several times the sum
+        for i in range(np.uint64(begin), np.uint64(end)):
+            q[i] = squared_norm(rows, i)
+    else:
+        for i in range(np.uint64(begin), np.uint64(end)):
+            q[i] = summed_norm(rows, i, scratch)
 
 
 @kernel

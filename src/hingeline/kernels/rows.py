@@ -5,8 +5,9 @@ A view has few verbs, and every engine is written in them alone:
 ==========================================  ====================================================================
 ``dot(rows, i, w)``                         <x_i, w>
 ``axpy(rows, i, a, w)``                     w <- w + a x_i
-``squared_norm(rows, i, scratch, distinct)``  |x_i|^2; where indices may repeat it is <x_i, s> with s = x_i summed
-                                            up in ``scratch``, a vector of zeros as long as w that is left so
+``squared_norm(rows, i)``                   |x_i|^2 of a row that names no column twice,
+``summed_norm(rows, i, scratch)``           of any row: <x_i, s> with s = x_i summed up in ``scratch``, a vector of
+                                            zeros as long as w that is left so
 ``add_square(rows, i, a, G, distinct)``     G <- G + a x_i x_i', upper triangle
 ``add_squares(rows, i, a, out)``            out_j <- out_j + a x_ij^2, the diagonal of that
 ``value(rows, k)``                          stored value number k (sparse rows only)
@@ -150,39 +151,37 @@ def dense_add_squares(rows: DenseRows, i: Any, a: float, out: np.ndarray) -> Non
         out[j] += a * v * v
 
 
-def csr_squared_norm(rows: CsrRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
+def csr_squared_norm(rows: CsrRows, i: Any) -> float:
     s = rows.bias * rows.bias
-    if distinct:
-        for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-            s += np.float64(rows.data[k]) * np.float64(rows.data[k])
-        return s
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-        scratch[rows.indices[k]] += rows.data[k]
-    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-        s += rows.data[k] * scratch[rows.indices[k]]
-    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-        scratch[rows.indices[k]] = 0.0
+        s += np.float64(rows.data[k]) * np.float64(rows.data[k])
     return s
 
 
-def ones_squared_norm(rows: OnesRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
-    s = rows.bias * rows.bias
-    if distinct:
-        return s + np.float64(rows.indptr[i + ONE] - rows.indptr[i])
-    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-        scratch[rows.indices[k]] += 1.0
-    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-        s += scratch[rows.indices[k]]
-    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
-        scratch[rows.indices[k]] = 0.0
-    return s
+def ones_squared_norm(rows: OnesRows, i: Any) -> float:
+    return rows.bias * rows.bias + np.float64(rows.indptr[i + ONE] - rows.indptr[i])
 
 
-def dense_squared_norm(rows: DenseRows, i: Any, scratch: np.ndarray, distinct: bool) -> float:
+def dense_squared_norm(rows: DenseRows, i: Any) -> float:
     s = rows.bias * rows.bias
     for j in range(rows.X.shape[1]):
         s += np.float64(rows.X[i, j]) * np.float64(rows.X[i, j])
     return s
+
+
+def sparse_summed_norm(rows: CsrRows | OnesRows, i: Any, scratch: np.ndarray) -> float:
+    s = rows.bias * rows.bias
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        scratch[rows.indices[k]] += value(rows, k)
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        s += value(rows, k) * scratch[rows.indices[k]]
+    for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        scratch[rows.indices[k]] = 0.0
+    return s
+
+
+def dense_summed_norm(rows: DenseRows, i: Any, scratch: np.ndarray) -> float:
+    return squared_norm(rows, i)
 
 
 def csr_prefetch_row(rows: CsrRows, i: Any) -> None:
@@ -230,6 +229,7 @@ add_squares = by_type({CsrRows: sparse_add_squares, OnesRows: sparse_add_squares
 squared_norm = by_type(
     {CsrRows: csr_squared_norm, OnesRows: ones_squared_norm, DenseRows: dense_squared_norm},
 )
+summed_norm = by_type({CsrRows: sparse_summed_norm, OnesRows: sparse_summed_norm, DenseRows: dense_summed_norm})
 prefetch_pointers = by_type(
     {CsrRows: sparse_prefetch_pointers, OnesRows: sparse_prefetch_pointers, DenseRows: dense_prefetch_pointers},
 )

@@ -25,7 +25,7 @@ from ..kernels.losses import SMOOTH, UNBOUNDED, lower, missing, upper
 from ..kernels.smooth import along_line, narrowed, respond, search_line
 from ..pace import Pace
 from ..problem import Problem
-from ..threads import Team
+from ..threads import WORTH_SHARING, Team
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
 from .sample import sample_of
@@ -228,7 +228,8 @@ def _smoothed(state: State, run: Run) -> _Smoothed:
     if part is not None:
         zero = np.zeros_like(state.w)
         beginning = State(part, new_variables_of(part, None), zero, state.rng)
-        sample = _Smoothed(beginning, run, ALONE, zero, DELTA_FIRST * unit)
+        team = run.team if part.data.n_stored >= WORTH_SHARING else ALONE
+        sample = _Smoothed(beginning, run, team, zero, DELTA_FIRST * unit)
         sample.approach(SAMPLE_DELTA * unit)
         if np.isfinite(sample.w).all():
             return _Smoothed(state, run, run.team, sample.w, sample.delta)
