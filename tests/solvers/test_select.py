@@ -7,7 +7,7 @@ from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
-from hingeline.solvers import select
+from hingeline.solvers import newton, select
 from hingeline.solvers.driver import Stop
 
 
@@ -29,6 +29,32 @@ def test_small_problems_go_to_rounding():
 def test_many_features_are_the_hybrids():
     X = sparse.random(3000, 5000, 0.01, format="csr", random_state=0)
     assert [p.engine for p in phases(X, 1.0)] == ["hybrid"]
+
+
+@pytest.mark.parametrize(("loss", "engine"), [(Hinge, "newton"), (SquaredHinge, "newton_cg"), (Logistic, "newton_cg")])
+def test_a_few_thousand_features_may_be_newtons_by_products(loss, engine):
+    X = sparse.random(9000, 2100, 0.002, format="csr", random_state=0)
+    first, second, last = phases(X, 1.0, loss=loss)
+    assert [first.engine, second.engine, last.engine] == ["hybrid", engine, "hybrid"]
+    assert second.budget.most < np.inf  # a guess that is exceeded by far ends it
+
+
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
+@pytest.mark.parametrize("exceeded", [1e-9, 1e9])
+def test_products_that_are_too_many_lose_nothing(monkeypatch, loss, exceeded):
+    X, y = classification(4000, 30, seed=6)
+    for module in (select, newton):
+        monkeypatch.setattr(module, "LARGEST_FACTOR", 20)
+    monkeypatch.setattr(select, "LARGEST_SAMPLED_FACTOR", 20)
+    monkeypatch.setattr(select, "MOST", 1e-9)
+    monkeypatch.setattr(select, "CLEARLY", 1e9)
+    monkeypatch.setattr(select, "EXCEEDED", exceeded)
+    s = solve(X, y, loss(10.0), gap_tol=1e-8, random_state=0)
+    engine = "newton" if loss is Hinge else "newton_cg"
+    assert s.solver == (f"hybrid+{engine}+hybrid" if exceeded < 1.0 else f"hybrid+{engine}")
+    assert s.stop_reason == "gap_tol"
+    alone = solve(X, y, loss(10.0), solver="hybrid", gap_tol=1e-8, random_state=0)
+    assert s.certificate.primal == pytest.approx(alone.certificate.primal, rel=1e-7)
 
 
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])

@@ -138,7 +138,8 @@ class Run:
         self.clock = clock
         self.n_iter = 0
         self.n_steps = 0
-        self.budget, self._steps_before = Budget(), 0  # of the present phase
+        self.effort = 0.0  # what passes cost besides, in steps
+        self.budget, self._spent_before = Budget(), 0.0  # of the present phase
         self._certify = certify
         self.floor = floor
         self._callback = callback
@@ -163,14 +164,19 @@ class Run:
 
     def begin_phase(self, stop: Stop, budget: Budget) -> None:
         """Take the rules of the next phase."""
-        self.stop, self.budget, self._steps_before = stop, budget, self.n_steps
+        self.stop, self.budget, self._spent_before = stop, budget, self.n_steps + self.effort
+
+    @property
+    def spent(self) -> float:
+        """What the present phase has cost so far, in steps."""
+        return self.n_steps + self.effort - self._spent_before
 
     def sweeps(self) -> Iterator[int]:
         """Yield the numbers of the phase's sweeps from 0 on, without end unless a cap sets one."""
         for sweep in count():
             if self.stop.max_iter is not None and self.n_iter >= self.stop.max_iter:
                 raise Ended("max_iter")
-            if self.budget.is_spent(self.n_steps - self._steps_before):
+            if self.budget.is_spent(self.spent):
                 raise Ended(NEXT_PHASE)
             yield sweep
 
@@ -196,7 +202,7 @@ class Run:
         asked = self.stop.tol if self.stop.gap_tol is None else self.stop.gap_tol * self.dual
         if asked > 0.0:
             measure = criterion if self.stop.gap_tol is None else gap
-            self.budget.trend.add(self.n_steps - self._steps_before, measure / asked)
+            self.budget.trend.add(self.spent, measure / asked)
         verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
         self._records.append((self.clock.seconds, self.n_steps, violation, exact_gap))
         if self._callback is not None:

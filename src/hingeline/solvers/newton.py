@@ -1,4 +1,4 @@
-"""Proximal Newton with a dense Cholesky factorisation, for few features (or few rows). Beyond the paper.
+"""Proximal Newton, by a dense Cholesky factorisation for few features or few rows. Beyond the paper.
 
 Problem    min_w   |w|^2/2 + sum_i psi_i(m_i)      (kernels/smooth.py; m_i = m_i(0) - <z_i, w>, z_i = s_i x_i)
 Gradient   w - Z' alpha(w)        Hessian   I + sum over the band of s_i z_i z_i'
@@ -10,6 +10,7 @@ whose fixed point is the exact optimum. Each sub-problem takes a few Newton step
 stored Zw, Zp.
 
 Where rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w.
+Where neither features nor rows of the band are few, conjugate gradients solve for the step, roughly.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ..kernels.smooth import along_line, narrowed, respond, search_line
 from ..pace import Pace
 from ..problem import Problem
 from ..threads import WORTH_SHARING, Team
+from .conjugate import PRODUCT, conjugate_gradients
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
 from .sample import sample_of
@@ -37,6 +39,8 @@ INNER = 0.1  # residual, as a share of the violation, at which a sub-problem cou
 LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
+FORCING = 0.1  # what conjugate gradients may leave of the residual
+MOST_PRODUCTS = 250  # of conjugate gradients a step
 LINE_STEPS, LINE_ACCURACY = 40, 1e-3
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
@@ -49,15 +53,6 @@ AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS = 60  # of a stage
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
-
-
-def check_size(n_rows: int, n_features: int) -> None:
-    """Raise where a dense factorisation is out of reach."""
-    if n_features >= LARGEST_FACTOR and (n_rows > LARGEST_FACTOR or n_rows * n_features > LARGEST_BLOCK):
-        raise ValueError(
-            f'solver="newton" factorises a dense matrix and is meant for few features: X has {n_rows} rows and '
-            f'{n_features} columns, at most {LARGEST_FACTOR} columns are supported. Use solver="avsf" or "auto".'
-        )
 
 
 class _Smoothed:
@@ -132,6 +127,9 @@ class _Smoothed:
     def direction(self) -> np.ndarray:
         """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions; s_i = scale C_i in the band B."""
         scale = self.scale
+        smaller = min(self.Z.n_weights, self.band_size)
+        if smaller > LARGEST_FACTOR or (smaller < self.Z.n_weights and smaller * self.Z.n_weights > LARGEST_BLOCK):
+            return self._direction_by_products(scale * self.band)
         if self.Z.n_weights <= max(self.band_size, 64):
             H = scale * self._gram()
             H.flat[:: len(H) + 1] += 1.0  # the diagonal
@@ -145,6 +143,19 @@ class _Smoothed:
         K.flat[:: len(K) + 1] += 1.0 / (scale * self.band[band])
         _, u, _ = lapack.dposv(K, Z @ self.residual, lower=True, overwrite_a=True)
         return np.asarray(Z.T @ u - self.residual)
+
+    def _direction_by_products(self, s: np.ndarray) -> np.ndarray:
+        """Solve (I + Z' S Z) p = -residual by conjugate gradients, preconditioned by the diagonal, roughly."""
+        diagonal = 1.0 + self.Z.curvature_diagonal(s)
+        p, _, n_products = conjugate_gradients(
+            lambda d: d + self.Z.curvature_times(s, d),
+            lambda r: r / diagonal,
+            self.residual,
+            FORCING * sqrt(self.distance),
+            MOST_PRODUCTS,
+        )
+        self.run.effort += PRODUCT * n_products * self.m.size
+        return p
 
     def _gram(self) -> np.ndarray:
         """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh where that is less."""
@@ -237,7 +248,6 @@ def _smoothed(state: State, run: Run) -> _Smoothed:
 
 
 def _newton(state: State, run: Run) -> None:
-    check_size(state.problem.data.n_rows, state.problem.data.n_features)
     smoothed = _smoothed(state, run)
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * _unit(state.problem)
     steps, failed_stages = 0, 0

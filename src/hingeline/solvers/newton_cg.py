@@ -26,6 +26,7 @@ from scipy.linalg import lapack
 from ..kernels.losses import SMOOTH, UNBOUNDED, missing
 from ..kernels.smooth import compare_duals, respond_smoothly, search_line, sum_terms
 from ..pace import Pace
+from .conjugate import PRODUCT, conjugate_gradients
 from .driver import Ended, Run, Verdict
 from .operators import RowOperator
 from .state import State
@@ -97,20 +98,10 @@ class _Point:
     def direction(self, enough: float) -> tuple[np.ndarray, np.ndarray]:
         """Return p and r with H p = -gradient + r, |r| at most ``enough``."""
         precondition = self._preconditioner()
-        p = np.zeros_like(self.w)
-        r = self.gradient.copy()
-        z = precondition(r)
-        d, rz = -z, float(r @ z)
-        for _ in range(MOST_PRODUCTS):
-            Hd = d + self.Z.curvature_times(self.s, d)
-            step = rz / float(d @ Hd)
-            p += step * d
-            r += step * Hd
-            if float(r @ r) <= enough * enough:
-                break
-            z = precondition(r)
-            rz, before = float(r @ z), rz
-            d = -z + (rz / before) * d
+        p, r, n_products = conjugate_gradients(
+            lambda d: d + self.Z.curvature_times(self.s, d), precondition, self.gradient, enough, MOST_PRODUCTS
+        )
+        self.run.effort += PRODUCT * n_products * self.m.size
         return p, r
 
     def _preconditioner(self):  # type: ignore[no-untyped-def]

@@ -10,7 +10,12 @@ newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 
                                         of that where a sample goes first
 one iteration                           25 ns a row, 1.6 ns a non-zero (passes), 0.03 ns (squared hinge: 0.1 ns) a pair
                                         of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
+the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns a row and 0.8 ns a non-zero
+values of dense rows                    cost less each: step 0.5 ns, pass 0.3 ns, product 0.25 ns, pair 0.005 (0.01) ns
 ======================================  ===========================================================================
+
+Conjugate gradients are for 2,000 features and more (smooth losses: 500), where there are four rows or more for each of
+them. How many products there will be is a guess: sweeps take over again where it is exceeded by far.
 
 The logistic and the squared epsilon-insensitive loss go to newton_cg where there are fewer than 500 features: its
 preconditioner is nearly exact there, and a handful of iterations of a few passes each is enough at any C.
@@ -25,10 +30,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import log10
+from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
+from ..kernels.rows import DenseRows
 from ..problem import Problem
 from .driver import Stop
 from .newton import LARGEST_FACTOR, sample_step
@@ -42,7 +49,23 @@ CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried,
 OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: sweeps that have taken this have been promising for long enough
+EXCEEDED = 3.0  # times the guess of what conjugate gradients take: they have had their chance
+ROWS_PER_WEIGHT = 4  # with fewer, and more weights than a dense factor is made for, sweeps win
 IN_CACHE = 3_000_000  # stored values
+
+
+class Costs(NamedTuple):
+    """Seconds for each stored value: of a step, of a pass, of a product, and of a pair of values in a Gram matrix."""
+
+    step: float
+    passes: float
+    product: float
+    pair: float
+    smooth_pair: float
+
+
+SPARSE = Costs(2.2e-9, 1.6e-9, 0.8e-9, 0.03e-9, 0.1e-9)
+DENSE = Costs(0.5e-9, 0.3e-9, 0.25e-9, 0.005e-9, 0.01e-9)
 
 
 @dataclass(frozen=True)
@@ -68,32 +91,42 @@ def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
         return [Phase(solver, stop)]
     if data.n_rows * data.n_features <= SMALL:
         return [Phase("newton", replace(stop, tol=0.0, gap_tol=None)), last]
-    if data.n_features >= LARGEST_FACTOR:
+    if data.n_features >= LARGEST_FACTOR and data.n_rows < ROWS_PER_WEIGHT * data.n_features:
         return [last]
     if isinstance(problem.loss, FEW_STEPS) and data.n_features < LARGEST_SAMPLED_FACTOR:
         return [Phase("newton_cg", stop), last]
     step, sweeps, newton = estimates(problem, stop)
-    fewest = FEWEST_SWEEPS * problem.n_variables
+    rival, fewest = newton / step, FEWEST_SWEEPS * problem.n_variables
+    second = Phase("newton", stop)
+    if by_products(problem):
+        engine = "newton_cg" if isinstance(problem.loss, SMOOTH) else "newton"
+        second = Phase(engine, stop, Budget(review=EXCEEDED * rival, most=EXCEEDED * rival))
     if step * fewest > OPENING * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
-        return [Phase("newton", stop), last]
-    rival = newton / step
-    opening = Phase("hybrid", stop, Budget(max(OPENING * rival, fewest), rival, MOST * rival))
-    return [opening, Phase("newton", stop), last]
+        return [second, last]
+    return [Phase("hybrid", stop, Budget(max(OPENING * rival, fewest), rival, MOST * rival)), second, last]
 
 
 def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     """Return the seconds of a step, the sweeps of the hybrid, and the seconds of Newton's method."""
     data = problem.data
-    d = data.n_features + 1
-    per_row = data.n_stored / data.n_rows
+    n_rows, per_row = data.n_rows, data.n_stored / data.n_rows
+    cost = DENSE if isinstance(data.rows, DenseRows) else SPARSE
     kappa = float(np.mean(problem.C)) * float(data.q.mean())
     digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
     sweeps = (6.0 + 4.0 * kappa**0.85) * digits
+    step = 45e-9 + cost.step * per_row + (60e-9 if data.n_stored > IN_CACHE else 0.0)
     smooth = isinstance(problem.loss, SMOOTH)
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
+    if by_products(problem):
+        return step, sweeps, iterations * (12.0 if smooth else 30.0) * n_rows * (5e-9 + cost.product * per_row)
     if sample_step(problem) > 1:
         iterations *= 0.45
-    pair = 0.1e-9 if smooth else 0.03e-9
-    iteration = data.n_rows * (25e-9 + 1.6e-9 * per_row + pair * per_row**2) + 0.02e-9 * d**3
-    step = 45e-9 + 2.2e-9 * per_row + (60e-9 if data.n_stored > IN_CACHE else 0.0)
-    return step, sweeps, iterations * iteration
+    pair = cost.smooth_pair if smooth else cost.pair
+    factor = 0.02e-9 * (data.n_features + 1) ** 3
+    return step, sweeps, iterations * (n_rows * (25e-9 + cost.passes * per_row + pair * per_row**2) + factor)
+
+
+def by_products(problem: Problem) -> bool:
+    """Tell whether Newton's method is to go by conjugate gradients rather than by a dense factor."""
+    largest = LARGEST_SAMPLED_FACTOR if isinstance(problem.loss, SMOOTH) else LARGEST_FACTOR
+    return problem.data.n_features >= largest

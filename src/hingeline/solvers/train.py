@@ -97,7 +97,8 @@ def _train(
     to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
     if variables.alpha.any():
         run.dual = refresh(to_the_end).dual
-    for phase in phases:
+    for k, phase in enumerate(phases):
+        before = (variables.alpha.copy(), run.dual) if 0 < k < len(phases) - 1 else None
         run.begin_phase(phase.stop, phase.budget)
         if state.is_primal:
             state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
@@ -107,6 +108,10 @@ def _train(
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
         if not (reason == NEXT_PHASE or (stuck and not _meets(certificate, stop))):
             break
+        run.dual = certificate.dual
+        if before is not None and run.dual < before[1]:  # the next phase is to start from the better of the two
+            variables.alpha[:], run.dual = before
+            state.is_primal = True  # so that w is computed anew
     if reason == "rounding" and _meets(certificate, phase.stop):
         reason = "tol" if stop.gap_tol is None else "gap_tol"
     run.note_gap(certificate.gap)

@@ -1,0 +1,38 @@
+"""Conjugate gradients: H p = -r without H itself, which is known by its products alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+PRODUCT = 0.3  # what a row in a product costs, in steps of coordinate descent: most are read on, or outside of the band
+
+
+def conjugate_gradients(
+    product: Callable[[np.ndarray], np.ndarray],
+    precondition: Callable[[np.ndarray], np.ndarray],
+    r: np.ndarray,
+    enough: float,
+    most: int,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return p and what is left, r + H p, once that is at most ``enough`` long, and how many products it took.
+
+    ``most`` products are not exceeded; a p of fewer than it takes is a direction of descent all the same.
+    """
+    p, r = np.zeros_like(r), r.copy()
+    z = precondition(r)
+    d, rz = -z, float(r @ z)
+    n_products = 0
+    while n_products < most:
+        n_products += 1
+        Hd = product(d)
+        step = rz / float(d @ Hd)
+        p += step * d
+        r += step * Hd
+        if float(r @ r) <= enough * enough:
+            break
+        z = precondition(r)
+        rz, before = float(r @ z), rz
+        d = -z + (rz / before) * d
+    return p, r, n_products
