@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from .blocks import Blocks, plan_blocks
+from .kernels.compress import compress_rows, count_nonzeros
 from .kernels.losses import REGRESSION, UNBOUNDED, Loss
 from .kernels.passes import scan_sparse, squared_norms
 from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
@@ -24,6 +25,9 @@ from .pace import Pace
 from .threads import WORTH_SHARING, Team
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
+WIDE, PROBED = 64, 256  # columns, rows of a probe: dense X that may be better taken as sparse
+FEW_NONZEROS, FEWER_IN_CACHE = 0.2, 0.05  # of its values
+IN_CACHE = 2_000_000  # values
 SMALLEST_C = 1e-300  # below, 1/(2 C) overflows
 
 
@@ -162,7 +166,7 @@ def read_data(X: Any, bias: float = 0.0, n_threads: int = 1) -> Data:
         return X
     stored = getattr(X, "data", None) if sparse.issparse(X) else X
     with Team(n_threads if getattr(stored, "size", 0) >= WORTH_SHARING else 1) as team:
-        return check_values(read_matrix(X, bias, team.pace()), team.pace())
+        return check_values(_compressed(read_matrix(X, bias, team.pace()), team.pace()), team.pace())
 
 
 def check_values(matrix: Matrix, pace: Pace | None = None) -> Data:
@@ -221,6 +225,26 @@ def _dense_rows(X: Any, bias: float) -> Matrix:
     X = np.asarray(X)
     check_shape(X.shape)
     return Matrix(DenseRows(read_only(_as_values(X, "X")), bias), X.shape[0], X.shape[1], True)
+
+
+def _compressed(matrix: Matrix, pace: Pace) -> Matrix:
+    """Return dense rows as sparse ones where so few of their values are not zero that steps get cheaper by far."""
+    if not isinstance(matrix.rows, DenseRows) or matrix.n_features < WIDE:
+        return matrix
+    X, n_rows = matrix.rows.X, matrix.n_rows
+    few = FEW_NONZEROS if X.size > IN_CACHE else FEWER_IN_CACHE
+    probe = X[:: max(1, n_rows // PROBED)]
+    if np.count_nonzero(probe) > few * probe.size:
+        return matrix
+    counts = np.zeros(n_rows + 1, dtype=np.int64)
+    pace.each(n_rows, lambda part, begin, end: count_nonzeros(X, counts[1:], begin, end))
+    indptr = np.cumsum(counts)
+    if indptr[-1] > few * X.size:
+        return matrix
+    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=X.dtype)
+    pace.each(n_rows, lambda part, begin, end: compress_rows(X, indptr, indices, data, begin, end))
+    values = None if indptr[-1] > 0 and (data == 1.0).all() else read_only(data)
+    return matrix._replace(rows=_rows_of(indptr, indices, values, matrix.rows.bias))
 
 
 def _sparse_rows(X: Any, bias: float, pace: Pace) -> Matrix:
