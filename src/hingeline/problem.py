@@ -25,6 +25,8 @@ from .threads import WORTH_SHARING, Team
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
 SMALLEST_C = 1e-300  # below, 1/(2 C) overflows
+NEARLY_DENSE = 2 / 3  # share of stored values from which a dense matrix takes no more memory, and half the time
+WORTH_FILLING, LARGEST_FILLED = 10_000, 10_000_000  # entries of sparse matrices that are made dense
 
 
 class NotANumberError(ValueError, TypeError):
@@ -238,6 +240,11 @@ def _sparse_rows(X: Any, bias: float, pace: Pace) -> Matrix:
     if all_ones and isinstance(rows, CsrRows):
         rows = _rows_of(indptr, indices, None, bias)
         blocks = blocks and plan_blocks(rows, n_rows, n_features)
+    size = n_rows * n_features
+    if values is not None and distinct and blocks is None and WORTH_FILLING <= size <= LARGEST_FILLED:
+        if values.size >= NEARLY_DENSE * size:
+            filled = sparse.csr_matrix((values, indices, indptr), shape=X.shape).toarray()
+            return Matrix(DenseRows(read_only(filled), bias), n_rows, n_features, True)
     return Matrix(rows, n_rows, n_features, distinct, blocks, q)
 
 
