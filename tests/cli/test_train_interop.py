@@ -17,8 +17,8 @@ from hingeline.liblinear.settings import FREE_BIAS, Settings
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 TIGHT = "1e-7"
-# The promise about objectives has one side: ours <= theirs (1 + 1e-4). Where LIBLINEAR really converges at a tight -e it
-# holds the other way round as well; where it does not, ours is lower.
+# The promise about objectives has one side: ours <= theirs (1 + 1e-4). Where LIBLINEAR really converges at a tight -e
+# the two agree; where it does not, ours is lower.
 CAPPED = {3, 13}  # LIBLINEAR ends them after 300 sweeps, short of a tight tolerance
 
 

@@ -18,8 +18,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="the other problems too (logistic and L1-regularised classifiers, regression, Crammer and Singer's machine, "
-        "one class), which takes several times as long; without it they are compiled when first used",
+        help="the other problems too (logistic and L1-regularised classifiers, regression, Crammer and Singer's "
+        "machine, one class), which takes several times as long; without it they are compiled when first used",
     )
     parser.set_defaults(run=run)
 

@@ -15,13 +15,11 @@ Where neither features nor rows of the band are few, conjugate gradients solve f
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
-from threadpoolctl import ThreadpoolController
 
 from ..kernels.losses import SMOOTH, UNBOUNDED, Logistic, lower, missing, upper
 from ..kernels.newton_step import newton_step, respond_at_once
@@ -29,6 +27,7 @@ from ..kernels.smooth import along_line, narrowed, respond, search_line
 from ..pace import Pace
 from ..problem import Problem
 from ..threads import WORTH_SHARING, Team
+from .blas import blas
 from .conjugate import PRODUCT, conjugate_gradients
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
@@ -240,14 +239,8 @@ def newton(state: State, run: Run) -> None:
     if state.w.size <= ONE_THREAD_ANYWAY:
         _newton(state, run)
     else:
-        with _blas().limit(limits=run.team.n_threads, user_api="blas"):
+        with blas().limit(limits=run.team.n_threads, user_api="blas"):
             _newton(state, run)
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    """Find the BLAS libraries of this process; takes a millisecond or more, so once."""
-    return ThreadpoolController()
 
 
 def _unit(problem: Problem) -> float:
