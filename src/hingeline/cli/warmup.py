@@ -94,10 +94,10 @@ def _other_problems(X: Any, y: Any) -> int:
             if solver != "newton_cg" or not isinstance(loss, EpsilonInsensitive):
                 solve(X, y, loss=loss, solver=solver)
                 count += 1
-    for loss in (SquaredHinge(), Logistic()):
-        solve(X, y, loss=loss, l1_ratio=1.0)
-        solve(wide, y, loss=loss, l1_ratio=1.0)
-        solve(X, y, loss=loss, free_intercept=True)
+    for smooth in (SquaredHinge(), Logistic()):
+        solve(X, y, loss=smooth, l1_ratio=1.0)
+        solve(wide, y, loss=smooth, l1_ratio=1.0)
+        solve(X, y, loss=smooth, free_intercept=True)
         count += 3
     LinearSVC(multi_class="crammer_singer").fit(X, np.arange(y.size) % 3)
     OneClassSVM().fit(X)

@@ -66,10 +66,10 @@ def solve_positive(H: Any, x: Any) -> None:
         for j in range(k + ONE, n):
             x[j] -= H[k, j] * x[k]
     for r in range(n):
-        k = n - ONE - r
-        for j in range(k + ONE, n):
-            x[k] -= H[k, j] * x[j]
-        x[k] /= H[k, k]
+        last = n - ONE - r
+        for j in range(last + ONE, n):
+            x[last] -= H[last, j] * x[j]
+        x[last] /= H[last, last]
 
 
 @kernel

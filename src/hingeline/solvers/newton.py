@@ -197,8 +197,9 @@ class _Smoothed:
 
     def _step_at_once(self) -> float:
         """Do the same in one call."""
-        how = (self.Z.distinct, self.scale, self._accuracy, LINE_STEPS)
-        decrement, sums = newton_step(*self._arrays(), *how, self.w, *self._room)
+        how = (self.Z.distinct, self.scale, self._accuracy, LINE_STEPS, self.w)
+        args: tuple[Any, ...] = (*self._arrays(), *how, *self._room)
+        decrement, sums = newton_step(*args)
         self._locate(*sums)
         self.run.clock.check()
         return float(decrement)
