@@ -74,7 +74,7 @@ INVALID = [
     "-Q",
     "-s3",
     "-cq",
-    *("-s 1e0", "-s 0x1", "-c 1,5", "-c 0x10", "-c -0", "-c 1e-400", "-B nan", "-B -inf", "-1 2", "-b 1"),
+    *("-s 1e0", "-s 0x1", "-c 1,5", "-c 0x10", "-c -0", "-c 1e-400", "-1 2", "-b 1"),
     *("-v -3", "-v 2.5", "-v 1e1", "-w 2", "-w1.5 2", "-m 1", "-m 0", "-m x"),
     *("-C -c 0", "-C -v 1", "-C -s 11 -p -1"),
 ]
@@ -83,7 +83,7 @@ BEYOND = [f"-C -s {s}" for s in (1, 3, 4, 5, 6, 7)]
 # Sense that LIBLINEAR does not check for.
 STRICTER = ["-w1 -2", "-s 13 -p -1", "-c nan", "-e nan", "-c inf", "-c 1_0", "-s 21 -n 0", "-s 21 -n 1.5", "-B inf"]
 STRICTER += ["-c 1e400", "-c infinity", "-e inf", "-p nan -s 13", "-p inf -s 11", "-n -1 -s 21", "-n nan -s 21"]
-STRICTER += ["-w1 inf", "-w1 nan"]
+STRICTER += ["-w1 inf", "-w1 nan", "-B nan", "-B -inf"]
 
 
 @pytest.fixture
