@@ -17,17 +17,14 @@ import numpy as np
 from scipy import sparse
 
 from .blocks import Blocks, plan_blocks
-from .kernels.compress import compress_rows, count_nonzeros
 from .kernels.losses import REGRESSION, UNBOUNDED, Loss
 from .kernels.passes import scan_sparse, squared_norms
-from .kernels.rows import CsrRows, DenseRows, OnesRows, Rows
+from .kernels.rows import CsrRows, DenseRows, Rows
+from .layout import compressed, filled, read_only, sparse_rows, unsigned
 from .pace import Pace
 from .threads import WORTH_SHARING, Team
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
-WIDE, PROBED = 64, 256  # columns, rows of a probe: dense X that may be better taken as sparse
-FEW_NONZEROS, FEWER_IN_CACHE = 0.2, 0.05  # of its values
-IN_CACHE = 2_000_000  # values
 SMALLEST_C = 1e-300  # below, 1/(2 C) overflows
 
 
@@ -166,7 +163,7 @@ def read_data(X: Any, bias: float = 0.0, n_threads: int = 1) -> Data:
         return X
     stored = getattr(X, "data", None) if sparse.issparse(X) else X
     with Team(n_threads if getattr(stored, "size", 0) >= WORTH_SHARING else 1) as team:
-        return check_values(_compressed(read_matrix(X, bias, team.pace()), team.pace()), team.pace())
+        return check_values(_in_better_layout(read_matrix(X, bias, team.pace()), team.pace()), team.pace())
 
 
 def check_values(matrix: Matrix, pace: Pace | None = None) -> Data:
@@ -186,13 +183,6 @@ def check_shape(shape: tuple[int, ...]) -> None:
             raise ValueError(f"Found array with 0 {name}(s) (shape={shape}) while a minimum of 1 is required.")
     if shape[0] > MOST_ROWS:
         raise ValueError(f"X has {shape[0]} rows; at most {MOST_ROWS} are supported.")
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """Return a read-only, contiguous, native view of ``array`` (read-only arrays are a type of their own in numba)."""
-    view = np.require(np.asarray(array), dtype=array.dtype.newbyteorder("="), requirements=["C", "A"]).view(np.ndarray)
-    view.flags.writeable = False
-    return view
 
 
 def _as_values(values: np.ndarray, name: str) -> np.ndarray:
@@ -227,24 +217,15 @@ def _dense_rows(X: Any, bias: float) -> Matrix:
     return Matrix(DenseRows(read_only(_as_values(X, "X")), bias), X.shape[0], X.shape[1], True)
 
 
-def _compressed(matrix: Matrix, pace: Pace) -> Matrix:
-    """Return dense rows as sparse ones where so few of their values are not zero that steps get cheaper by far."""
-    if not isinstance(matrix.rows, DenseRows) or matrix.n_features < WIDE:
+def _in_better_layout(matrix: Matrix, pace: Pace) -> Matrix:
+    """Return dense rows of few non-zeros as sparse ones, and sparse rows that are nearly full as dense ones."""
+    if matrix.blocks is not None or not matrix.distinct:
         return matrix
-    X, n_rows = matrix.rows.X, matrix.n_rows
-    few = FEW_NONZEROS if X.size > IN_CACHE else FEWER_IN_CACHE
-    probe = X[:: max(1, n_rows // PROBED)]
-    if np.count_nonzero(probe) > few * probe.size:
-        return matrix
-    counts = np.zeros(n_rows + 1, dtype=np.int64)
-    pace.each(n_rows, lambda part, begin, end: count_nonzeros(X, counts[1:], begin, end))
-    indptr = np.cumsum(counts)
-    if indptr[-1] > few * X.size:
-        return matrix
-    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=X.dtype)
-    pace.each(n_rows, lambda part, begin, end: compress_rows(X, indptr, indices, data, begin, end))
-    values = None if indptr[-1] > 0 and (data == 1.0).all() else read_only(data)
-    return matrix._replace(rows=_rows_of(indptr, indices, values, matrix.rows.bias))
+    if isinstance(matrix.rows, DenseRows):
+        rows: Rows | None = compressed(matrix.rows, pace)
+    else:
+        rows = filled(matrix.rows, matrix.n_rows, matrix.n_features)
+    return matrix if rows is None else matrix._replace(rows=rows)
 
 
 def _sparse_rows(X: Any, bias: float, pace: Pace) -> Matrix:
@@ -253,14 +234,14 @@ def _sparse_rows(X: Any, bias: float, pace: Pace) -> Matrix:
     data, indices, indptr = _csr_arrays(X, pace)
     _check_vectors(indptr, indices, data, n_rows, "row")
     values = _stored_values(data)
-    rows, q = _rows_of(indptr, indices, values, bias), None
+    rows, q = sparse_rows(indptr, indices, values, bias), None
     blocks = plan_blocks(rows, n_rows, n_features)
     if blocks is None:
         distinct, all_ones = _scan(indptr, indices, values, n_rows, n_features, "row", "column", pace)
     else:
         distinct, all_ones, q = _read_blocks(blocks, n_rows, n_features)
     if all_ones and isinstance(rows, CsrRows):
-        rows = _rows_of(indptr, indices, None, bias)
+        rows = sparse_rows(indptr, indices, None, bias)
         blocks = blocks and plan_blocks(rows, n_rows, n_features)
     return Matrix(rows, n_rows, n_features, distinct, blocks, q)
 
@@ -271,11 +252,6 @@ def _stored_values(data: np.ndarray) -> np.ndarray | None:
         value = _as_values(data[:1], "X.data")
         return None if value[0] == 1.0 else read_only(np.full(data.size, value[0]))
     return read_only(_as_values(data, "X.data"))
-
-
-def _rows_of(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None, bias: float) -> CsrRows | OnesRows:
-    indptr, indices = _unsigned(indptr), _unsigned(indices)
-    return OnesRows(indptr, indices, bias) if data is None else CsrRows(indptr, indices, data, bias)
 
 
 def _read_blocks(blocks: Blocks, n_rows: int, n_features: int) -> tuple[bool, bool, np.ndarray]:
@@ -353,7 +329,7 @@ def _scan(
     _check_vectors(indptr, indices, data, n_major, major)
     is_float = data is not None and data.dtype.kind == "f" and data.dtype.itemsize in (4, 8)
     numeric = read_only(data) if is_float and data is not None else None
-    arrays = _unsigned(indptr), _unsigned(indices), numeric, n_minor
+    arrays = unsigned(indptr), unsigned(indices), numeric, n_minor
     strictly_increasing = all_ones = True
     for bad, increasing, ones in pace.each(n_major, lambda part, begin, end: scan_sparse(*arrays, begin, end)):
         if bad >= 0:
@@ -374,13 +350,6 @@ def _what_is_broken(
         )
     at = first + int(np.argmax((indices[first:last] < 0) | (indices[first:last] >= n_minor)))
     return f"X has {minor} index {indices[at]} in {major} {name}, outside of [0, {n_minor}). Check how it was built."
-
-
-def _unsigned(array: np.ndarray) -> np.ndarray:
-    if array.dtype.itemsize < 4:
-        array = array.astype(np.int32)
-    array = read_only(array)
-    return array.view(np.uint32 if array.dtype.itemsize == 4 else np.uint64)
 
 
 def _checked_norms(matrix: Matrix, pace: Pace, first: int = 0) -> np.ndarray:

@@ -12,23 +12,19 @@ from svmlight_files import CLASSIFIERS, REGRESSIONS, liblinear, make_rows, write
 from hingeline.cli import main
 from hingeline.io import load_svmlight
 from hingeline.io.model_file import read_model
-from hingeline.liblinear.fit import TRAINERS
 from hingeline.liblinear.predict import decide, probabilities, scores
 from hingeline.liblinear.settings import FREE_BIAS, Settings
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 TIGHT = "1e-7"
+# The promise about objectives has one side: ours <= theirs (1 + 1e-4). Where LIBLINEAR really converges at a tight -e
+# the two agree; where it does not, ours is lower.
 CAPPED = {3, 13}  # LIBLINEAR ends them after 300 sweeps, short of a tight tolerance
-
-
-def available(types):
-    """Return those of LIBLINEAR's types that can be trained here."""
-    return [solver_type for solver_type in types if solver_type in TRAINERS]
 
 
 def cases():
     """Yield (type, options, kind of data)."""
-    for solver_type in available(CLASSIFIERS):
+    for solver_type in CLASSIFIERS:
         for kind in ("signs", "two", "many"):
             yield solver_type, "", kind
         yield solver_type, "-B 1 -c 3", "signs"
@@ -37,7 +33,7 @@ def cases():
         yield solver_type, "-B 0", "two"
         if solver_type in FREE_BIAS:
             yield solver_type, "-B 1 -R", "many"
-    for solver_type in available(REGRESSIONS):
+    for solver_type in REGRESSIONS:
         yield solver_type, "", "targets"
         yield solver_type, "-B 1 -p 0.4 -c 0.3", "targets"
 
@@ -167,10 +163,10 @@ def test_ties_fall_the_same_way(tmp_path, capsys):
 
 
 REAL = {  # C, rows taken, types; benchmarks/liblinear_interop.py takes them all
-    "a9a.xz": (0.1, 4000, available(CLASSIFIERS)),
-    "mushrooms.xz": (1.0, 4000, available(CLASSIFIERS)),
-    "news20.multiclass.xz": (0.1, 400, available((1, 4))),
-    "abalone_scale.bz2": (1.0, 4177, available(REGRESSIONS)),
+    "a9a.xz": (0.1, 4000, CLASSIFIERS),
+    "mushrooms.xz": (1.0, 4000, CLASSIFIERS),
+    "news20.multiclass.xz": (0.1, 400, (1, 4)),
+    "abalone_scale.bz2": (1.0, 4177, REGRESSIONS),
 }
 
 

@@ -31,6 +31,11 @@ VALID = [
     "-C -v 3 -s 0 -c 0.5",
     "-C -s 11 -p 0.5",
     "-C -s 2 -q",
+    *("-s 02", "-s +1", "-s -0", "-c +5", "-c 5.", "-c .5", "-e 1e-300", "-e 1e300", "-B -0", "-B 1e3"),
+    *("-n 0", "-n 2", "-n 1 -s 21", "-p 1e3 -s 13", "-q -q", "-v +3", "-v 100", "-s 11 -v 2 -p 0", "-s 4 -v 3"),
+    *("-w+1 2", "-w0 1", "-w1 0", "-w1 0 -w-1 0", "-w1 2 -w1 0", "-s 4 -w1 2", "-s 21 -w1 2", "-s 21 -B -1"),
+    *("-R -B 1 -s 2", "-s 2 -R -B 1", "-s 0 -B 1 -R -R", "-s 7 -e 1e-8 -c 1e10"),
+    *("-C -C", "-C -v 2", "-C -e 1e-9", "-C -B 1 -R", "-C -B 1 -R -s 0", "-C -s 11 -c 2 -p 0.3"),
 ]
 INVALID = [
     "-s 8",
@@ -69,11 +74,16 @@ INVALID = [
     "-Q",
     "-s3",
     "-cq",
+    *("-s 1e0", "-s 0x1", "-c 1,5", "-c 0x10", "-c -0", "-c 1e-400", "-1 2", "-b 1"),
+    *("-v -3", "-v 2.5", "-v 1e1", "-w 2", "-w1.5 2", "-m 1", "-m 0", "-m x"),
+    *("-C -c 0", "-C -v 1", "-C -s 11 -p -1"),
 ]
 # hingeline searches C for every classification type; LIBLINEAR for 0 and 2 alone.
 BEYOND = [f"-C -s {s}" for s in (1, 3, 4, 5, 6, 7)]
 # Sense that LIBLINEAR does not check for.
 STRICTER = ["-w1 -2", "-s 13 -p -1", "-c nan", "-e nan", "-c inf", "-c 1_0", "-s 21 -n 0", "-s 21 -n 1.5", "-B inf"]
+STRICTER += ["-c 1e400", "-c infinity", "-e inf", "-p nan -s 13", "-p inf -s 11", "-n -1 -s 21", "-n nan -s 21"]
+STRICTER += ["-w1 inf", "-w1 nan", "-B nan", "-B -inf"]
 
 
 @pytest.fixture

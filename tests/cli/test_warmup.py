@@ -24,4 +24,14 @@ def test_fits_and_tells(monkeypatch, capsys):
     assert main(["warmup"]) == 0
     output = capsys.readouterr().out
     assert output.startswith("dense, float32")
+    assert "--all adds the other problems" in output
     assert "combinations ready" in output
+
+
+def test_every_problem(monkeypatch, capsys):
+    layouts = list(warmup._layouts())
+    monkeypatch.setattr(warmup, "_layouts", lambda: layouts[5:6])
+    assert main(["warmup", "--all"]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("dense, float64")
+    assert "31 combinations ready" in output

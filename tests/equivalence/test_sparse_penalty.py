@@ -13,8 +13,9 @@ from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
 from hingeline.problem import make_problem, read_data
+from hingeline.solvers.columns import as_columns
 from hingeline.solvers.driver import Stop
-from hingeline.solvers.primal import as_columns, train_primal
+from hingeline.solvers.primal import train_primal
 
 LOSSES = {"squared_hinge": SquaredHinge, "logistic": Logistic}
 examples = settings(max_examples=30, deadline=None, derandomize=True, database=None)

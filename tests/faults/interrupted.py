@@ -11,8 +11,9 @@ import threading
 from time import perf_counter
 
 import numpy as np
+from sklearn.base import clone
 
-from hingeline import LinearSVC
+from hingeline import LinearSVC, LogisticRegression, OneClassSVM
 
 AFTER_SECONDS = 0.4  # long after validation, long before the end
 
@@ -46,21 +47,53 @@ def learned(model):
     return {name: repr(value) for name, value in vars(model).items() if name.endswith("_")}
 
 
-for solver in sys.argv[1:]:
+def report(case, model, easy, X, y):
+    """Interrupt a new model and a trained one, and print what came of it."""
+    hard = {name: model.get_params()[name] for name in easy}
+    trained = clone(model).set_params(**easy).fit(X, y)  # compiled now
+    seconds = interrupt(model, X, y)
+    if "warm_start" in model.get_params():
+        trained.set_params(warm_start=True)
+    before = learned(trained)
+    seconds_trained = interrupt(trained.set_params(**hard), X, y)
+    found = {
+        "case": case,
+        "seconds": [seconds, seconds_trained],
+        "unfitted": not learned(model),
+        "as it was": learned(trained) == before and bool(before),
+        "threads": threading.active_count(),
+    }
+    print(json.dumps(found), flush=True)
+
+
+def badly_scaled(n, d):
+    """Return random labels, and features of sizes so different that conjugate gradients take long."""
+    rng = np.random.default_rng(0)
+    return (rng.normal(size=(n, d)) * np.logspace(-2, 2, d)).astype(np.float32), rng.integers(2, size=n)
+
+
+EASY, ENDLESS = {"C": 1e-4, "tol": 1.0}, {"C": 1e4, "tol": 1e-12, "random_state": 0}
+OTHERS = {  # models of engines that are not chosen by ``solver`` alone, and data that keeps them busy
+    "crammer_singer": (LinearSVC(multi_class="crammer_singer", **ENDLESS), EASY, lambda: hard_problem(5)),
+    "primal": (LinearSVC(penalty="l1", **ENDLESS), EASY, lambda: badly_scaled(2000, 600)),
+    "newton_cg": (LogisticRegression(solver="newton_cg", **ENDLESS), EASY, lambda: badly_scaled(10_000, 600)),
+    "free_intercept": (
+        LinearSVC(loss="hinge", solver="hybrid", fit_intercept="free", **ENDLESS),
+        EASY,
+        lambda: hard_problem(2),
+    ),
+    "one_class": (
+        OneClassSVM(nu=0.5, tol=1e-14, solver="avsf", random_state=0),
+        {"tol": 1e9},
+        lambda: badly_scaled(20_000, 40),
+    ),
+}
+
+for name in sys.argv[1:]:
+    if name in OTHERS:
+        model, easy, data = OTHERS[name]
+        report(name, model, easy, *data())
+        continue
     for n_classes, n_jobs in ((2, None), (3, 2)):
-        X, y = hard_problem(n_classes)
-        model = LinearSVC(loss="hinge", solver=solver, C=1e4, tol=1e-12, n_jobs=n_jobs, random_state=0)
-        easy = {"C": 1e-4, "tol": 1.0}
-        LinearSVC(**{**model.get_params(), **easy}).fit(X, y)  # compiled now
-        seconds = interrupt(model, X, y)
-        warm = LinearSVC(**{**model.get_params(), **easy, "warm_start": True}).fit(X, y)
-        before = learned(warm)
-        seconds_warm = interrupt(warm.set_params(C=1e4, tol=1e-12), X, y)
-        report = {
-            "case": f"{solver}, {n_classes} classes",
-            "seconds": [seconds, seconds_warm],
-            "unfitted": not learned(model),
-            "as it was": learned(warm) == before and bool(before),
-            "threads": threading.active_count(),
-        }
-        print(json.dumps(report), flush=True)
+        model = LinearSVC(loss="hinge", solver=name, n_jobs=n_jobs, **ENDLESS)
+        report(f"{name}, {n_classes} classes", model, EASY, *hard_problem(n_classes))

@@ -15,6 +15,12 @@ def add_parser(commands: Any) -> None:
         help="compile the kernels and cache them on disk",
         description="Train tiny problems in every layout of the data, so that the kernels are compiled and cached.",
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="the other problems too (logistic and L1-regularised classifiers, regression, Crammer and Singer's "
+        "machine, one class), which takes several times as long; without it they are compiled when first used",
+    )
     parser.set_defaults(run=run)
 
 
@@ -33,10 +39,14 @@ def run(args: argparse.Namespace) -> int:
                     solve(X, y, loss=loss, solver=solver)
                     count += 1
         LinearSVC().fit(X, y).predict(X)
+        if args.all:
+            count += _other_problems(X, y)
         print(f"{name:34} {time.perf_counter() - began:6.2f} s", flush=True)
     began = time.perf_counter()
     _text_files()
     print(f"{'svmlight text':34} {time.perf_counter() - began:6.2f} s", flush=True)
+    if not args.all:
+        print("hinge and squared hinge are compiled; --all adds the other problems")
     print(f"{count} combinations ready in {time.perf_counter() - start:.1f} s; cache: {_cache_folder()}")
     return 0
 
@@ -56,6 +66,42 @@ def _layouts() -> Iterator[tuple[str, Any, Any]]:
                 X = sparse.csr_matrix(matrix.astype(value))
                 X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
                 yield f"{name}, {kind}", X, y
+
+
+def _other_problems(X: Any, y: Any) -> int:
+    """Train each of the other problems by each of its engines; returns how many that were."""
+    import numpy as np
+    from scipy import sparse
+
+    from hingeline import (
+        EpsilonInsensitive,
+        LinearSVC,
+        Logistic,
+        OneClassSVM,
+        SquaredEpsilonInsensitive,
+        SquaredHinge,
+        solve,
+    )
+    from hingeline.solvers.primal import MOST_COLUMNS_OF_GRAM
+    from hingeline.solvers.train import ENGINES
+
+    times = 1 + MOST_COLUMNS_OF_GRAM // X.shape[1]  # so wide that the other way over the columns is taken
+    wide = sparse.hstack([X] * times, format="csr") if sparse.issparse(X) else np.tile(X, times)
+
+    count = 0
+    for loss in (Logistic(), EpsilonInsensitive(), SquaredEpsilonInsensitive()):
+        for solver in ENGINES:
+            if solver != "newton_cg" or not isinstance(loss, EpsilonInsensitive):
+                solve(X, y, loss=loss, solver=solver)
+                count += 1
+    for smooth in (SquaredHinge(), Logistic()):
+        solve(X, y, loss=smooth, l1_ratio=1.0)
+        solve(wide, y, loss=smooth, l1_ratio=1.0)
+        solve(X, y, loss=smooth, free_intercept=True)
+        count += 3
+    LinearSVC(multi_class="crammer_singer").fit(X, np.arange(y.size) % 3)
+    OneClassSVM().fit(X)
+    return count + 2
 
 
 def _text_files() -> None:

@@ -40,6 +40,8 @@ def read_to_fit(X: Any, bias: float, n_jobs: int | None = None) -> tuple[Data, d
     """Read X, and what an estimator will remember of its features."""
     matrix = as_matrix(X)
     data = read_data(matrix, bias, effective_n_jobs(n_jobs))
+    if matrix is X:  # an array or a sparse matrix: its features have no names
+        return data, {"n_features_in_": data.n_features}
     features = _Features()
     validate_data(features, X if hasattr(X, "shape") else matrix, skip_check_array=True)
     return data, dict(vars(features))

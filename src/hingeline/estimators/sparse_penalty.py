@@ -9,8 +9,9 @@ import numpy as np
 
 from ..problem import Data, Problem
 from ..solution import Solution
+from ..solvers.columns import as_columns
 from ..solvers.driver import Stop
-from ..solvers.primal import as_columns, train_primal
+from ..solvers.primal import train_primal
 from .base import dense_coef
 from .certified import Start
 from .classifier import CertifiedClassifier

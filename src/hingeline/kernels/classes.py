@@ -6,7 +6,8 @@ the intercept's.
 
 ==========================================  ====================================================================
 ``class_scores(rows, i, w, out)``           out_c = <x_i, w_c> for every class c
-``class_axpy(rows, i, at, step, n, w)``     w_c <- w_c + step_a x_i for the classes c = at_a, a < n
+``some_class_scores(rows, i, w, at, n, k, out)``  out_a = <x_i, w_c> for the classes c = at_a, a < n
+``class_axpy(rows, i, at, step, n, k, w)``  w_c <- w_c + step_a x_i for the classes c = at_a, a < n
 ``prefetch_classes(rows, i, w, k)``         ask for the weights that row i touches
 ==========================================  ====================================================================
 """
@@ -54,6 +55,33 @@ def dense_class_scores(rows: DenseRows, i: Any, w: np.ndarray, out: np.ndarray) 
                 out[c] += v * w[a + c]
 
 
+def sparse_some_class_scores(
+    rows: CsrRows | OnesRows, i: Any, w: np.ndarray, at: np.ndarray, n: Any, k: Any, out: np.ndarray
+) -> None:
+    k, n = np.uint64(k), np.uint64(n)
+    last = np.uint64(w.size) - k
+    for a in range(n):
+        out[a] = rows.bias * w[last + at[a]]
+    for t in range(rows.indptr[i], rows.indptr[i + ONE]):
+        v, j = value(rows, t), np.uint64(rows.indices[t]) * k
+        for a in range(n):
+            out[a] += v * w[j + at[a]]
+
+
+def dense_some_class_scores(
+    rows: DenseRows, i: Any, w: np.ndarray, at: np.ndarray, n: Any, k: Any, out: np.ndarray
+) -> None:
+    k, n = np.uint64(k), np.uint64(n)
+    last = np.uint64(w.size) - k
+    for a in range(n):
+        out[a] = rows.bias * w[last + at[a]]
+    for j in range(np.uint64(rows.X.shape[1])):
+        v = np.float64(rows.X[i, j])
+        if v != 0.0:
+            for a in range(n):
+                out[a] += v * w[j * k + at[a]]
+
+
 def sparse_class_axpy(
     rows: CsrRows | OnesRows, i: Any, at: np.ndarray, step: np.ndarray, n: Any, k: Any, w: np.ndarray
 ) -> None:
@@ -93,6 +121,9 @@ def dense_prefetch_classes(rows: DenseRows, i: Any, w: np.ndarray, k: Any) -> No
 
 class_scores = by_type(
     {CsrRows: sparse_class_scores, OnesRows: sparse_class_scores, DenseRows: dense_class_scores},
+)
+some_class_scores = by_type(
+    {CsrRows: sparse_some_class_scores, OnesRows: sparse_some_class_scores, DenseRows: dense_some_class_scores},
 )
 class_axpy = by_type({CsrRows: sparse_class_axpy, OnesRows: sparse_class_axpy, DenseRows: dense_class_axpy})
 prefetch_classes = by_type(

@@ -7,6 +7,9 @@ alpha (one entry a class),
 
 solved by alpha_c = U_c - max(0, D_c - beta)/q_i with D_c = G_c + q_i (U_c - alpha_c) and beta such that the excesses
 sum_c max(0, D_c - beta) make q_i C_i: the projection onto a simplex (Keerthi et al., 2008).
+
+Most classes are out of the question for an example: those whose variables press against their bounds leave it until all
+are looked at again, and a visit costs what the live ones cost.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .classes import class_axpy, class_scores, prefetch_classes
+from .classes import class_axpy, class_scores, prefetch_classes, some_class_scores
 from .compile import kernel, prefetch
 from .lookahead import RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD
 from .rows import prefetch_pointers, prefetch_row
@@ -45,25 +48,28 @@ def threshold(D: Any, total: Any) -> Any:
 
 
 @kernel
-def slack_at_vertex(G: Any, alpha: Any, y: Any, C: Any) -> Any:
+def slack_at_vertex(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
     """How firmly an example sits at a corner of its box: by how much its class leads the others; -1 elsewhere.
 
-    The corners are alpha = 0, led by y, and alpha_y = C, alpha_c = -C, led by c.
+    The corners are alpha = 0, led by y, and alpha_y = C, alpha_c = -C, led by c. G holds the scores of live[:n].
     """
     lead = y
     if alpha[y] == C:
-        for c in range(alpha.size):
+        for a in range(n):
+            c = live[a]
             if c != y and alpha[c] != 0.0:
                 if alpha[c] != -C:
                     return -1.0
                 lead = c
     elif alpha[y] != 0.0:
         return -1.0
-    second = -np.inf
-    for c in range(G.size):
-        if c != lead and G[c] > second:
-            second = G[c]
-    return G[lead] - second
+    first, second = -np.inf, -np.inf
+    for a in range(n):
+        if live[a] == lead:
+            first = G[a]
+        else:
+            second = max(second, G[a])
+    return first - second
 
 
 @kernel
@@ -81,11 +87,53 @@ def terms(G: Any, alpha: Any, y: Any, C: Any) -> Any:
 
 
 @kernel
+def live_terms(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
+    """Violation and gap term as ``terms`` has them, over the classes live[:n] with scores G[:n]."""
+    largest, least, gap = G[0], np.inf, 0.0
+    for a in range(1, n):
+        largest = max(largest, G[a])
+    for a in range(n):
+        c = live[a]
+        room = (C if c == y else 0.0) - alpha[c]
+        if room > 0.0:
+            least = min(least, G[a])
+            gap += room * (largest - G[a])
+    return largest - least, gap
+
+
+@kernel
+def live_classes(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
+    """Move the classes of live[:n] that an example may still use to the front, scores too; returns their number.
+
+    A class at its bound leaves where it scores less than every class with room: its variable presses against the bound.
+    Two remain at the least, so that there is a lead to speak of.
+    """
+    least = np.inf
+    for a in range(n):
+        c = live[a]
+        if alpha[c] < (C if c == y else 0.0):
+            least = min(least, G[a])
+    kept, best, best_score = 0, live[0], -np.inf
+    for a in range(n):
+        c, score = live[a], G[a]
+        if alpha[c] < (C if c == y else 0.0) or score >= least:
+            live[kept], G[kept] = c, score
+            kept += 1
+        elif score > best_score:
+            best, best_score = c, score
+    if kept == 1 and n > 1:
+        live[1], G[1] = best, best_score
+        kept = 2
+    return kept
+
+
+@kernel
 def visit(
-    rows: Any, alpha: Any, q: Any, C: Any, y: Any, p: Any, w: Any, I: Any, begin: Any, end: Any, enough: Any,
-    preferences: Any, fading: Any, adapts: Any, once: Any, first_sweep: Any, scratch: Any, seen: Any,
+    rows: Any, alpha: Any, q: Any, C: Any, y: Any, p: Any, w: Any, live: Any, n_live: Any, I: Any, begin: Any, end: Any,
+    enough: Any, shrinks: Any, preferences: Any, fading: Any, adapts: Any, once: Any, first_sweep: Any, scratch: Any,
+    seen: Any,
 ) -> Any:  # fmt: skip
-    """Solve the sub-problems of the examples I[begin:end], one after the other.
+    """Solve the sub-problems of the examples I[begin:end], one after the other, each over its live classes.
 
     Examples that sit at a corner with a lead above ``enough`` leave the active set: the sign of p_i is turned.
     ``scratch`` has three rows of k numbers, and ``changed`` the classes that moved.
@@ -98,6 +146,7 @@ def visit(
         if s + RECORD_AHEAD < np.uint64(I.size):
             far = I[s + RECORD_AHEAD]
             prefetch(q, far)
+            prefetch(n_live, far)
             prefetch_pointers(rows, far)
             prefetch_row(rows, I[s + ROW_AHEAD])
             prefetch_classes(rows, I[s + WEIGHTS_AHEAD], w, k)
@@ -105,36 +154,44 @@ def visit(
         if p[i] < 0.0:
             continue
         steps += 1
-        a, yi, Ci, qi = alpha[i], y[i], C[i], q[i]
-        class_scores(rows, i, w, G)
-        for c in range(k):
-            G[c] += 1.0
-        G[yi] -= 1.0
-        if slack_at_vertex(G, a, yi, Ci) > enough:
+        a, yi, Ci, qi, mine, n = alpha[i], y[i], C[i], q[i], live[i], n_live[i]
+        if n == k:
+            class_scores(rows, i, w, G)
+            for c in range(k):
+                mine[c] = c
+        else:
+            some_class_scores(rows, i, w, mine, n, k, G)
+        for e in range(n):
+            G[e] += 0.0 if mine[e] == yi else 1.0
+        if slack_at_vertex(G, a, yi, Ci, mine, n) > enough:
             p[i] = -p[i]
             continue
-        violation, _, term = terms(G, a, yi, Ci)
+        violation, term = live_terms(G, a, yi, Ci, mine, n)
         v = max(v, violation)
         gap += term if once else term / p[i]  # seldom visited examples stand for more
+        if shrinks:
+            n = live_classes(G, a, yi, Ci, mine, n)
+            n_live[i] = n
         delta = 0.0
         if violation > 0.0:
-            for c in range(k):
-                D[c] = G[c] - qi * a[c]
-            D[yi] += qi * Ci
-            beta, above = threshold(D, qi * Ci)
-            n = 0
-            for c in range(k):
+            for e in range(n):
+                c = mine[e]
+                D[e] = G[e] + qi * ((Ci if c == yi else 0.0) - a[c])
+            beta, above = threshold(D[:n], qi * Ci)
+            moved = 0
+            for e in range(n):
+                c = mine[e]
                 U = Ci if c == yi else 0.0
                 new = U
-                if D[c] > beta:
-                    new = U - (Ci if above == 1 else min(Ci, (D[c] - beta) / qi))
+                if D[e] > beta:
+                    new = U - (Ci if above == 1 else min(Ci, (D[e] - beta) / qi))
                 mu = new - a[c]
                 if mu != 0.0:
-                    changed[n], step[n] = c, mu
-                    n += 1
+                    changed[moved], step[moved] = c, mu
+                    moved += 1
                     a[c] = new
-                    delta -= mu * (G[c] + 0.5 * qi * mu)
-            class_axpy(rows, i, changed, step, n, k, w)
+                    delta -= mu * (G[e] + 0.5 * qi * mu)
+            class_axpy(rows, i, changed, step, moved, k, w)
             gain += delta
         if first_sweep:
             D_ref += fading * delta

@@ -128,7 +128,7 @@ def sparse_add_square(rows: CsrRows | OnesRows, i: Any, a: float, G: np.ndarray,
 
 
 def dense_add_square(rows: DenseRows, i: Any, a: float, G: np.ndarray, distinct: bool) -> None:
-    last = G.shape[0] - 1
+    last = np.uint64(G.shape[0] - 1)
     G[last, last] += a * rows.bias * rows.bias
     for u in range(last):
         v = a * rows.X[i, u]

@@ -58,8 +58,6 @@ def fit(
     warn : callable, optional
         Told what LIBLINEAR would warn of.
     """
-    if settings.type not in TRAINERS:
-        raise ValueError(f"-s {settings.type} is not available in this version of hingeline.")
     data = read_data(X, max(settings.bias, 0.0), settings.threads)
     run = MachineRun(settings, starts or Starts(), report)
     return TRAINERS[settings.type](data, y, run, warn)

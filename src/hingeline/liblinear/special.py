@@ -11,9 +11,10 @@ from ..io.model_file import LinearModel
 from ..kernels.losses import Logistic, Loss, SquaredHinge
 from ..problem import Data, make_problem
 from ..solution import Solution
+from ..solvers.columns import as_columns
 from ..solvers.crammer_singer import train_crammer_singer
 from ..solvers.one_class import train_one_class
-from ..solvers.primal import as_columns, train_primal
+from ..solvers.primal import train_primal
 from .labels import class_factors, machine_of, ordered_labels
 from .run import MachineRun, Trained, weights_of
 

@@ -6,7 +6,8 @@ Dual       max_a   W(a) = -sum_c |w_c|^2/2 - sum_i sum_{c != y_i} a_ic,   w_c = 
 
 LIBLINEAR's type 4 (Keerthi et al., 2008). A step solves the sub-problem of one example, all its classes, exactly; its
 gain is what Algorithm 5 compares with the average, so an example has one preference. Examples that sit firmly at a
-corner of their box leave the active set. Two classes are the hinge's machine with twice the C and half the objective
+corner of their box leave the active set, and classes that are out of the question for an example leave it alone, until
+all come back. Two classes are the hinge's machine with twice the C and half the objective
 (w_2 = -w_1), and go to its engines.
 
 The gap is summed over pairs (example, class), each term >= 0, with G_ic = <x_i, w_c> + [c != y_i]:
@@ -60,6 +61,8 @@ class Examples:
     alpha: np.ndarray
     w: np.ndarray
     scratch: np.ndarray
+    live: np.ndarray  # classes that an example still considers, first n_live[i] of row i
+    n_live: np.ndarray
 
     def refresh(self, pace: Pace) -> Certificate:
         """Compute w afresh and return the exact certificate there."""
@@ -137,7 +140,8 @@ def _examples(data: Data, y: np.ndarray, C: Any, k: int, alpha0: np.ndarray | No
     alpha[solved] = 0.0
     alpha[solved, y[solved]] = C[solved]
     alpha[solved, (y[solved] + 1) % k] = -C[solved]
-    return Examples(data, y, C, alpha, np.zeros((data.n_features + 1) * k), np.zeros((3, k)))
+    w, live = np.zeros((data.n_features + 1) * k), np.zeros((data.n_rows, k), dtype=np.uint32)
+    return Examples(data, y, C, alpha, w, np.zeros((3, k)), live, np.full(data.n_rows, k, dtype=np.uint32))
 
 
 def _sweep(examples: Examples, run: Run, frequencies: Frequencies, preferences: Preferences = Preferences()) -> None:
@@ -149,10 +153,13 @@ def _sweep(examples: Examples, run: Run, frequencies: Frequencies, preferences: 
     for sweep in run.sweeps():
         I = frequencies.schedule(run)
         seen = Seen(D_ref=seen.D_ref)
+        if frequencies.complete:
+            examples.n_live[:] = examples.alpha.shape[1]
+        arrays = (data.rows, examples.alpha, data.q, examples.C, examples.y, frequencies.p, examples.w)
+        how = (preferences, 1.0 / frequencies.n_active, frequencies.adapts, frequencies.complete, sweep == 0)
         for begin, end in run.visits.slices(I.size):
-            arrays = (data.rows, examples.alpha, data.q, examples.C, examples.y, frequencies.p, examples.w, I)
-            how = (preferences, 1.0 / frequencies.n_active, frequencies.adapts, frequencies.complete, sweep == 0)
-            seen = Seen(*visit(*arrays, begin, end, enough, *how, examples.scratch, seen))
+            bounds = (examples.live, examples.n_live, I, begin, end, enough, frequencies.shrinks)
+            seen = Seen(*visit(*arrays, *bounds, *how, examples.scratch, seen))
         complete = frequencies.complete
         verdict = run.sweep(seen.steps, seen.v, seen.gain, seen.gap, criterion=seen.v, complete=complete)
         if verdict is Verdict.SATISFIED and complete:

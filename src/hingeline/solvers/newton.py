@@ -15,18 +15,19 @@ Where neither features nor rows of the band are few, conjugate gradients solve f
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
-from threadpoolctl import ThreadpoolController
 
-from ..kernels.losses import SMOOTH, UNBOUNDED, lower, missing, upper
+from ..kernels.losses import SMOOTH, UNBOUNDED, Logistic, lower, missing, upper
+from ..kernels.newton_step import newton_step, respond_at_once
 from ..kernels.smooth import along_line, narrowed, respond, search_line
 from ..pace import Pace
 from ..problem import Problem
 from ..threads import WORTH_SHARING, Team
+from .blas import blas
 from .conjugate import PRODUCT, conjugate_gradients
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
@@ -42,11 +43,13 @@ LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
 FORCING = 0.1  # what conjugate gradients may leave of the residual
 MOST_PRODUCTS = 250  # of conjugate gradients a step
 LINE_STEPS, LINE_ACCURACY = 40, 1e-3
+SMOOTH_LINE_ACCURACY = 0.1  # where the loss has no kinks, a whole step is good enough in the end
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
 SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
 TINY = 10_000  # rows times columns; not worth any bookkeeping
+FEW_WEIGHTS, AT_ONCE = 64, 10_000_000  # so few weights, and rows times weights squared: a step is a single call
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
 WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept where a stage is solved
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
@@ -65,8 +68,13 @@ class _Smoothed:
         self._terms = team.pace(run.clock.check)
         self._searches = Pace(run.clock.check, first=max(1, SEARCHED_AT_ONCE // problem.data.n_rows))
         self.is_tiny = problem.data.n_rows * problem.data.n_features < TINY
+        n = self.Z.n_weights
+        self._room: tuple[np.ndarray, ...] = ()
+        if n <= FEW_WEIGHTS and problem.data.n_rows * n * n <= AT_ONCE:
+            self._room = (np.empty((n, n)), np.empty(n), np.empty(problem.data.n_rows))
         self.is_smooth = isinstance(problem.loss, SMOOTH)
         self.delta = 0.0 if self.is_smooth else delta
+        self._accuracy = SMOOTH_LINE_ACCURACY if isinstance(problem.loss, Logistic) else LINE_ACCURACY
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
         self.C = np.where(responding, state.variables.C, 0.0)
         self.alpha = np.ascontiguousarray(state.variables.alpha)
@@ -77,7 +85,7 @@ class _Smoothed:
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
         self.w = w  # the intercept's from its anchor
-        self.v: np.ndarray  # Z' alpha
+        self.v = np.zeros_like(w)  # Z' alpha
         self.m, scores = missing(self.loss, problem.y, 0.0).astype(np.float64), self.Z.times(state.to_anchor(w))
         self.max_z = sqrt(problem.data.largest_q)
         self.respond(1.0, scores, afresh=True)
@@ -87,13 +95,23 @@ class _Smoothed:
 
         Most variables stay at their bounds: Z' alpha is brought up to date by what changed, and now and then afresh.
         """
+        if self._room:
+            self.m -= tau * t
+            self._locate(*respond_at_once(*self._arrays()))
+            return
         arrays = (self.m, tau, t, self.abar, self.delta, self.alpha, self.change, self.band, self.counted)
         parts = self._terms.each(self.m.size, lambda part, begin, end: respond(self.loss, self.C, *arrays, begin, end))
         violations, sizes, moved, losses, gaps = zip(*parts, strict=True)
-        self.violation, self.band_size, self.moved = max(violations), sum(sizes), sum(moved)
-        self.length = float(self.w @ self.w)
-        self.primal, self.gap = 0.5 * self.length + sum(losses), sum(gaps)  # the gap, as far as w = Z' alpha holds
+        self.moved = sum(moved)
         self.v = self.Z.transposed(self.alpha) if afresh else self.v + self.Z.transposed(self.change)
+        self._locate(max(violations), sum(sizes), sum(losses), sum(gaps))
+
+    def _locate(self, violation: float, band_size: int, losses: float, gap: float) -> None:
+        """Take down what the responses are like, and what follows from w and v = Z' alpha."""
+        self.violation, self.band_size = violation, band_size
+        self.gap = gap  # as far as w = v holds
+        self.length = float(self.w @ self.w)
+        self.primal = 0.5 * self.length + losses
         self.residual = self.w - self.v
         self.distance = float(self.residual @ self.residual)
         self.error = self.max_z * sqrt(self.distance)
@@ -167,6 +185,8 @@ class _Smoothed:
 
     def step(self) -> float:
         """Go to the minimum along Newton's direction; returns the decrease that it promised (twice)."""
+        if self._room:
+            return self._step_at_once()
         p = self.direction()
         t = self.Z.times(p)
         decrement = -float(self.residual @ p)
@@ -175,11 +195,25 @@ class _Smoothed:
         self.respond(tau, t)
         return decrement
 
+    def _step_at_once(self) -> float:
+        """Do the same in one call."""
+        how = (self.Z.distinct, self.scale, self._accuracy, LINE_STEPS, self.w)
+        args: tuple[Any, ...] = (*self._arrays(), *how, *self._room)
+        decrement, sums = newton_step(*args)
+        self._locate(*sums)
+        self.run.clock.check()
+        return float(decrement)
+
+    def _arrays(self) -> tuple[Any, ...]:
+        """Return what the calls that do everything at once work on."""
+        problem = (self.Z.rows, self.loss, self.C, self.Z.s, self.abar, self.delta)
+        return (*problem, self.m, self.alpha, self.band, self.v)
+
     def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
         """Return the step to the minimum along the line, from a slice of evaluations at a time."""
         at = (0.0, slope, np.inf, np.inf, 1.0, False)
         if self._terms.n_parts == 1:
-            args = (self.loss, self.C, self.m, t, self.abar, self.delta, self.scale, wp, pp, slope, LINE_ACCURACY)
+            args = (self.loss, self.C, self.m, t, self.abar, self.delta, self.scale, wp, pp, slope, self._accuracy)
             for begin, end in self._searches.slices(LINE_STEPS):
                 at = search_line(*args, end - begin, at)
                 if at[-1]:
@@ -188,7 +222,7 @@ class _Smoothed:
         for _ in range(LINE_STEPS):
             tau = at[-2]
             first, second = self._derivatives(t, tau)
-            at = narrowed(at, first + wp + tau * pp, second + pp, slope, LINE_ACCURACY)
+            at = narrowed(at, first + wp + tau * pp, second + pp, slope, self._accuracy)
             if at[-1]:
                 break
         return at[-2]
@@ -206,14 +240,8 @@ def newton(state: State, run: Run) -> None:
     if state.w.size <= ONE_THREAD_ANYWAY:
         _newton(state, run)
     else:
-        with _blas().limit(limits=run.team.n_threads, user_api="blas"):
+        with blas().limit(limits=run.team.n_threads, user_api="blas"):
             _newton(state, run)
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    """Find the BLAS libraries of this process; takes a millisecond or more, so once."""
-    return ThreadpoolController()
 
 
 def _unit(problem: Problem) -> float:

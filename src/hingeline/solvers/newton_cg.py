@@ -14,6 +14,8 @@ A primal method still needs dual variables, for the certificate. Any a in the bo
 The slopes alpha are one choice, and rho is the gradient. Better, mostly, is what Newton's equation itself proposes: it
 says w + p = Z'(alpha - S Zp) + r, so a = alpha - S Zp leaves rho = r, as small as conjugate gradients made it, and gap
 terms of fourth order in p. The better of the two goes with w.
+
+Where rows are many for each weight, the first steps are those of a sample of the rows.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from ..pace import Pace
 from .conjugate import PRODUCT, conjugate_gradients
 from .driver import Ended, Run, Verdict
 from .operators import RowOperator
-from .state import State
+from .sample import sample_of
+from .state import State, new_variables_of
 
 LARGEST_FACTOR = 500  # weights up to which a dense factor is the preconditioner
 SAMPLED = 40  # rows for each weight in that factor
@@ -41,6 +44,9 @@ LINE_STEPS, LINE_ACCURACY = 40, 0.3
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective: beyond, rounding has it
 STALLED = 3  # steps in a row that promise nothing
+SAMPLE_STEP, LEAST_STEP = 16, 4  # one row in so many is sampled; less is not worth it
+SAMPLED_PER_WEIGHT = 32  # rows of a sample, at the least
+SAMPLE_STEPS, SAMPLE_DECREASE = 10, 1e-2  # of Newton's method there; promised decrease that ends them, as a share
 
 
 class _Point:
@@ -145,6 +151,23 @@ class _Point:
         return at[-2]
 
 
+def _begin_at_sample(state: State, run: Run) -> None:
+    """Set w to about the solution of a sample of the rows, where there is no start and the sample is worth it."""
+    problem = state.problem
+    step = min(SAMPLE_STEP, problem.data.n_rows // (SAMPLED_PER_WEIGHT * (problem.data.n_features + 1)))
+    part = sample_of(problem, step) if step >= LEAST_STEP and not state.w.any() else None
+    if part is None:
+        return
+    sample = _Point(State(part, new_variables_of(part, None), np.zeros_like(state.w), state.rng), run)
+    for _ in range(SAMPLE_STEPS):
+        decrement = sample.move(*sample.direction(FORCING * sqrt(float(sample.gradient @ sample.gradient))))
+        sample.respond()
+        if decrement <= SAMPLE_DECREASE * sample.primal:
+            break
+    if np.isfinite(sample.w).all():
+        state.w[:], state.is_primal = sample.w, True
+
+
 def newton_cg(state: State, run: Run) -> None:
     """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
     if not isinstance(state.problem.loss, SMOOTH):
@@ -152,6 +175,7 @@ def newton_cg(state: State, run: Run) -> None:
             f'solver="newton_cg" needs a smooth loss; {type(state.problem.loss).__name__} has kinks. '
             'Use solver="newton" or "auto".'
         )
+    _begin_at_sample(state, run)
     point = _Point(state, run)
     stalled = 0
     for _ in run.sweeps():

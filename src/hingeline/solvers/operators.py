@@ -21,9 +21,9 @@ class RowOperator:
     """Z over a row view, a slice at a time; vectors of features have the intercept's entry last."""
 
     def __init__(self, problem: Problem, s: np.ndarray, pace: Pace) -> None:
-        self._rows = problem.data.rows
-        self._s = s
-        self._distinct = problem.data.distinct
+        self.rows = problem.data.rows
+        self.s = s
+        self.distinct = problem.data.distinct
         self._pace = pace
         self._blocks = Pace(pace.between, first=256)
         self.n_rows, self.n_weights = problem.data.n_rows, problem.data.n_features + 1
@@ -31,28 +31,28 @@ class RowOperator:
     def times(self, p: np.ndarray) -> np.ndarray:
         """Return Z p."""
         out = np.empty(self.n_rows)
-        self._pace.each(self.n_rows, lambda part, begin, end: signed_scores(self._rows, self._s, p, out, begin, end))
+        self._pace.each(self.n_rows, lambda part, begin, end: signed_scores(self.rows, self.s, p, out, begin, end))
         return out
 
     def transposed(self, alpha: np.ndarray) -> np.ndarray:
         """Return Z' alpha."""
         out = np.zeros((self._pace.n_parts, self.n_weights))
         self._pace.each(
-            self.n_rows, lambda part, begin, end: add_weights(self._rows, alpha, self._s, out[part], begin, end)
+            self.n_rows, lambda part, begin, end: add_weights(self.rows, alpha, self.s, out[part], begin, end)
         )
         return summed(out)
 
     def update_gram(self, s: np.ndarray, counted: np.ndarray, G: np.ndarray) -> None:
         """Bring G = sum_i counted_i z_i z_i' (upper triangle; the labels cancel), and ``counted``, to weights s."""
-        if isinstance(self._rows, DenseRows) and self.n_weights > NARROW:
-            self._add_dense_gram(self._rows, s - counted, G)
+        if isinstance(self.rows, DenseRows) and self.n_weights > NARROW:
+            self._add_dense_gram(self.rows, s - counted, G)
             counted[:] = s
             return
         parts = np.zeros((self._pace.n_parts - 1, *G.shape))
         self._pace.each(
             self.n_rows,
             lambda part, begin, end: add_gram(
-                self._rows, s, counted, self._distinct, parts[part - 1] if part else G, begin, end
+                self.rows, s, counted, self.distinct, parts[part - 1] if part else G, begin, end
             ),
         )
         for part in parts:
@@ -61,18 +61,18 @@ class RowOperator:
     def curvature_times(self, s: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Z' S Z v (the signs cancel)."""
         out = np.zeros((self._pace.n_parts, self.n_weights))
-        self._pace.each(self.n_rows, lambda part, begin, end: add_curvature(self._rows, s, v, out[part], begin, end))
+        self._pace.each(self.n_rows, lambda part, begin, end: add_curvature(self.rows, s, v, out[part], begin, end))
         return summed(out)
 
     def curvature_diagonal(self, s: np.ndarray) -> np.ndarray:
         """Return the diagonal of Z' S Z."""
         out = np.zeros((self._pace.n_parts, self.n_weights))
-        self._pace.each(self.n_rows, lambda part, begin, end: add_diagonal(self._rows, s, out[part], begin, end))
+        self._pace.each(self.n_rows, lambda part, begin, end: add_diagonal(self.rows, s, out[part], begin, end))
         return summed(out)
 
     def block(self, band: np.ndarray) -> np.ndarray:
         """Return the rows ``band`` of Z as a dense matrix."""
-        rows = self._rows
+        rows = self.rows
         Z = np.zeros((band.size, self.n_weights))
         for k, i in enumerate(band):
             if isinstance(rows, DenseRows):
@@ -81,7 +81,7 @@ class RowOperator:
                 inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
                 np.add.at(Z[k], rows.indices[inside], rows.data[inside] if isinstance(rows, CsrRows) else 1.0)
         Z[:, -1] = rows.bias
-        Z *= self._s[band, None]
+        Z *= self.s[band, None]
         return Z
 
     def _add_dense_gram(self, rows: DenseRows, s: np.ndarray, G: np.ndarray) -> None:

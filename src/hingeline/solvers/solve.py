@@ -12,9 +12,10 @@ from joblib import effective_n_jobs
 from ..kernels.losses import EVERY_LOSS, REGRESSION, SMOOTH, Hinge, Loss
 from ..problem import make_problem, read_data
 from ..solution import Progress, Solution
+from .columns import as_columns
 from .driver import Stop
 from .free_intercept import train_free
-from .primal import as_columns, train_primal
+from .primal import train_primal
 from .train import ENGINES, train
 
 

@@ -1,0 +1,40 @@
+"""A Newton step in one call: against the same step in NumPy, for dense and sparse rows."""
+
+import numpy as np
+import pytest
+from problems import classification, csr
+
+from hingeline.kernels.losses import SquaredHinge
+from hingeline.kernels.newton_step import newton_step
+from hingeline.problem import read_data
+
+C, BIAS = 0.7, 0.5
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr], ids=["dense", "sparse"])
+def test_a_step_is_newtons(layout):
+    X, y = classification(80, 6, seed=2, density=0.8)
+    rows = read_data(layout(X), BIAS).rows
+    Z = y[:, None] * np.column_stack([X, np.full(len(X), BIAS)])
+    n, d = Z.shape
+    w = np.random.default_rng(0).normal(size=d)
+    m = 1.0 - Z @ w
+    alpha, band = 2.0 * C * np.maximum(m, 0.0), C * (m > 0.0)
+    v, start = Z.T @ alpha, w.copy()
+    p = np.linalg.solve(np.eye(d) + 2.0 * Z.T @ (band[:, None] * Z), v - w)
+    promised = float((v - w) @ p)
+    problem = (rows, SquaredHinge(C), np.full(n, C), y.astype(float), np.zeros(n), 0.0)
+    room = (np.empty((d, d)), np.empty(d), np.empty(n))
+    decrement, (violation, size, losses, gap) = newton_step(*problem, m, alpha, band, v, True, 2.0, 1e-9, 100, w, *room)
+    assert decrement == pytest.approx(promised, rel=1e-10)
+    tau = float((w - start) @ p) / float(p @ p)
+    np.testing.assert_allclose(w, start + tau * p, rtol=1e-9)
+    margins = 1.0 - Z @ w
+    slope = float((w - 2.0 * C * Z.T @ np.maximum(margins, 0.0)) @ p)
+    assert abs(slope) < 1e-8 * promised  # the minimum along the line
+    np.testing.assert_allclose(m, margins, atol=1e-12)
+    np.testing.assert_allclose(alpha, 2.0 * C * np.maximum(margins, 0.0), atol=1e-12)
+    np.testing.assert_array_equal(band, C * (margins > 0.0))
+    np.testing.assert_allclose(v, Z.T @ alpha, atol=1e-10)
+    assert losses == pytest.approx(C * np.sum(np.maximum(margins, 0.0) ** 2))
+    assert (violation, size, gap) == (0.0, np.count_nonzero(margins > 0.0), 0.0)
