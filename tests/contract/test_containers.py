@@ -148,25 +148,3 @@ def test_what_was_read_is_not_checked_again():
     assert solve(data, y, bias=1.0, random_state=0).w == pytest.approx(solve(X, y, bias=1.0, random_state=0).w)
     with pytest.raises(ValueError, match=r"constant feature of 1\.0, not 0\.0"):
         solve(data, y)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("ones", [False, True])
-def test_dense_rows_of_few_values_are_taken_as_sparse(dtype, ones):
-    rng = np.random.default_rng(0)
-    few = (rng.random((200, 80)) < 0.03) * (1.0 if ones else rng.normal(size=(200, 80)))
-    few, y = few.astype(dtype), np.where(rng.random(200) < 0.5, -1, 1)
-    data = read_data(few, 1.0)
-    assert isinstance(data.rows, OnesRows if ones else CsrRows)
-    np.testing.assert_allclose(data.q, 1.0 + (few.astype(np.float64) ** 2).sum(axis=1))
-    sparsely, densely = solve(few, y, bias=1.0, tol=1e-8), solve(sparse.csr_matrix(few), y, bias=1.0, tol=1e-8)
-    np.testing.assert_allclose(sparsely.w, densely.w, atol=1e-6)
-    few[-1] = 1.0  # few in all, but not in this row
-    assert read_data(few).q[-1] == 80.0
-    few[7, 3] = np.nan
-    with pytest.raises(ValueError, match=r"NaN.*row 7"):
-        read_data(few)
-    assert isinstance(read_data(rng.normal(size=(200, 80))).rows, DenseRows)
-    late = np.zeros((2000, 80), dtype=dtype)
-    late[np.arange(2000) % (2000 // 256) != 0] = 1.0  # what a probe does not see
-    assert isinstance(read_data(late).rows, DenseRows)

@@ -42,7 +42,7 @@ def test_a_few_thousand_features_may_be_newtons_by_products(loss, engine):
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
 @pytest.mark.parametrize("exceeded", [1e-9, 1e9])
 def test_products_that_are_too_many_lose_nothing(monkeypatch, loss, exceeded):
-    X, y = classification(4000, 30, seed=6)
+    X, y = classification(4000, 70, seed=6)
     for module in (select, newton):
         monkeypatch.setattr(module, "LARGEST_FACTOR", 20)
     monkeypatch.setattr(select, "LARGEST_SAMPLED_FACTOR", 20)
