@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -23,6 +22,7 @@ from ..solvers.free_intercept import train_free
 from ..solvers.start import from_weights
 from ..solvers.train import ENGINES, train
 from .base import dense_coef
+from .html_repr import CertificateRepr
 
 PER_SOLUTION = {
     "n_iter_": "n_iter",
@@ -57,7 +57,7 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
 Start = Callable[[Problem, int], "np.ndarray | None"]
 
 
-class CertifiedEstimator(BaseEstimator):
+class CertifiedEstimator(CertificateRepr):
     """Trains one problem, or one a class, by ``solver`` with the stop rules and caps of the parameters."""
 
     def _bias(self) -> float:
