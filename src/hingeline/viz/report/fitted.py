@@ -46,6 +46,8 @@ def evaluate(estimator: Any, X: Any, y: Any, name: str) -> dict[str, Any]:
         raise ValueError("there are no rows to evaluate the model on.")
     base: dict[str, Any] = {"data": name, "rows": int(truth.size), "labels": None, "counts": None}
     if is_classifier(estimator):
+        if (truth.dtype.kind in "OUS") != (predicted.dtype.kind in "OUS"):
+            raise ValueError(f"y holds labels like {truth[0]!r}, but the model's classes are like {predicted[0]!r}.")
         pairs = Pairs()
         pairs.add(truth, predicted)
         return {**base, "figures": {"accuracy": float(np.mean(truth == predicted))}, **pairs.counts()}

@@ -65,16 +65,25 @@ def read_source(path: str | PathLike[str]) -> Source:
     if not place.exists():
         raise FileNotFoundError(f"{place} is not there: name a run folder, a search folder or a model file.")
     if is_native(place):
-        from hingeline.estimators.model_files import load_model
-
-        from .fitted import of_estimator
-
-        try:
-            return replace(of_estimator(load_model(place)), name=str(place))
-        except (TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
-            raise ValueError(f"{place}: what it says of training does not fit together ({error}).") from None
+        return _native(place)
     model = read_model(place)
     return Source(str(place), run=_bare_run(model, str(place)), weights=weights_of(model), model=model)
+
+
+def _native(place: Path) -> Source:
+    from hingeline.estimators.model_files import as_linear_model, load_model
+
+    from .fitted import of_estimator
+
+    try:
+        estimator = load_model(place)
+        source = replace(of_estimator(estimator), name=str(place))
+    except (TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
+        raise ValueError(f"{place}: what it says of training does not fit together ({error}).") from None
+    try:
+        return replace(source, model=as_linear_model(estimator))  # takes rows of any width, as files have them
+    except ValueError:
+        return source  # labels that are no numbers, or a problem that LIBLINEAR does not know
 
 
 def _folder(folder: Path) -> Source:
