@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -57,7 +58,7 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
 Start = Callable[[Problem, int], "np.ndarray | None"]
 
 
-class CertifiedEstimator(CertificateRepr):
+class CertifiedEstimator(CertificateRepr, BaseEstimator):
     """Trains one problem, or one a class, by ``solver`` with the stop rules and caps of the parameters."""
 
     def _bias(self) -> float:

@@ -11,7 +11,6 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 COLUMNS = {
     "objective": "objective_",
@@ -25,7 +24,7 @@ COLUMNS = {
 MOST_ROWS = 30
 
 
-class CertificateRepr(BaseEstimator):
+class CertificateRepr:
     """Shows the certificate of a fitted estimator; one that is not fitted looks as scikit-learn's do."""
 
     def _sk_visual_block_(self) -> Any:
@@ -40,7 +39,7 @@ class CertificateRepr(BaseEstimator):
 
     def _get_params_html(self, *args: Any, **kwargs: Any) -> Any:
         """Return the parameters' table (scikit-learn 1.7 or newer), with the certificate below it."""
-        params = super()._get_params_html(*args, **kwargs)
+        params = super()._get_params_html(*args, **kwargs)  # type: ignore[misc]
         return _Below(params, _table(self)) if _certified(self) else params
 
 

@@ -30,7 +30,8 @@
   // A scale maps values to pixels and knows its ticks.
   const scale = (values, from, to, log, most, tight = false) => {
     const of = log ? Math.log10 : (v) => v;
-    let low = Math.min(...values.map(of)), high = Math.max(...values.map(of));
+    let low = Infinity, high = -Infinity;
+    for (const v of values) [low, high] = [Math.min(low, of(v)), Math.max(high, of(v))];
     if (!(low < high)) [low, high] = [low - (log ? 0.5 : Math.abs(low) / 10 || 1), high + (log ? 0.5 : Math.abs(high) / 10 || 1)];
     const room = (high - low) / 25; // so that no value lies on the frame
     if (!tight) [low, high] = [low - room, high + room];

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hingeline.environment import environment
+from hingeline.io.json_file import JsonFileError
 from hingeline.io.model_file import LinearModel, read_model
 from hingeline.io.native_model import is_native
 from hingeline.io.run_folder import MODEL, RUN, has_run, read_run
@@ -75,14 +76,14 @@ def _native(place: Path) -> Source:
 
     from .fitted import of_estimator
 
+    estimator = load_model(place)
     try:
-        estimator = load_model(place)
         source = replace(of_estimator(estimator), name=str(place))
-    except (TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
+    except (JsonFileError, TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
         raise ValueError(f"{place}: what it says of training does not fit together ({error}).") from None
     try:
         return replace(source, model=as_linear_model(estimator))  # takes rows of any width, as files have them
-    except ValueError:
+    except (ValueError, TypeError):
         return source  # labels that are no numbers, or a problem that LIBLINEAR does not know
 
 
