@@ -14,7 +14,7 @@ MOST_LABELS = 40
 
 def heading(run: dict[str, Any], search: dict[str, Any] | None) -> str:
     """Return what the page is called."""
-    words = run.get("title") or f"choosing C, {(search or {}).get('loss', '')}"
+    words = run.get("title") or f"search over C, {(search or {}).get('loss', '')}"
     C = run.get("settings", {}).get("C")
     return f"{words[:1].upper()}{words[1:]}" + (f", C = {C:g}" if isinstance(C, (int, float)) else "")
 
