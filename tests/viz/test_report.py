@@ -222,6 +222,10 @@ def test_a_search_within_an_estimator(tmp_path):
     assert [cell["mean"] for cell in cells] == [pytest.approx(0.6), pytest.approx(0.85), None]
     assert cells[1]["error"] == pytest.approx(0.05)
     assert cells[0]["seconds"] == pytest.approx(0.3)
+    del svc.coef_
+    page = written(tmp_path, svc)
+    assert page.json["path"]["cells"] == cells
+    assert page.json["convergence"] is None
 
 
 def test_what_cannot_be_told_of_is_refused(tmp_path):

@@ -27,6 +27,8 @@ def of_estimator(source: Any) -> Source:
     check_is_fitted(source)
     estimator = source.steps[-1][1] if hasattr(source, "steps") else source
     if not hasattr(estimator, "coef_"):
+        if hasattr(estimator, "Cs_"):  # a search that was not to train a model
+            return Source(type(estimator).__name__, search=_search(source, estimator))
         raise ValueError(f"{type(estimator).__name__} is no linear estimator of hingeline's: it has no coef_.")
     return Source(
         name=type(estimator).__name__,
