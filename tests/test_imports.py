@@ -13,6 +13,7 @@ SRC = Path(__file__).resolve().parent.parent / "src" / "hingeline"
 # What each part may import, besides itself. Data flows down this list, and imports point up it.
 MAY_IMPORT = {
     "version": set(),
+    "environment": {"version"},
     "kernels": set(),
     "pace": set(),
     "threads": {"pace"},
@@ -25,11 +26,11 @@ MAY_IMPORT = {
     "solution": {"kernels"},
     "solvers": {"blocks", "kernels", "pace", "problem", "solution", "threads"},
     "estimators": {"io", "kernels", "pace", "problem", "solution", "solvers", "version"},
-    "liblinear": {"io", "kernels", "pace", "problem", "solution", "solvers"},
+    "liblinear": {"environment", "io", "kernels", "pace", "problem", "solution", "solvers"},
     "selection": {"kernels", "pace", "problem", "solution", "solvers", "estimators"},
     "__init__": {"kernels", "problem", "solution", "solvers", "estimators", "selection", "version"},
     "dask": {"__init__", "kernels", "pace", "problem", "solution", "solvers", "estimators", "selection"},
-    "viz": {"__init__", "solution", "estimators", "selection"},
+    "viz": {"__init__", "environment", "io", "solution", "estimators", "liblinear", "selection"},
     "bench": {
         "__init__",
         "io",

@@ -44,6 +44,7 @@ class TrainOptions:
     search: bool
     quiet: bool
     checkpoint: str | None
+    run: str | None
     start_C: float | None
     start_p: float | None
     assumed_type: bool
@@ -142,6 +143,8 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         parser.error("--checkpoint goes with training a model, not with -v or -C")
     if own.checkpoint is not None and settings.type == ONE_CLASS:
         parser.error("--checkpoint: the one-class machine (-s 21) always begins anew")
+    if own.run is not None and folds is not None:
+        parser.error("--run goes with training a model, not with -v or -C")
     return TrainOptions(
         settings=settings,
         data=operands[0],
@@ -150,6 +153,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         search=search,
         quiet="q" in given,
         checkpoint=own.checkpoint,
+        run=own.run,
         start_C=settings.C if "c" in given else None,
         start_p=settings.p if "p" in given else None,
         assumed_type=search and "s" not in given,
@@ -211,6 +215,7 @@ def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=natural, default=0)
     parser.add_argument("--max-time", type=positive_float)
     parser.add_argument("--checkpoint")
+    parser.add_argument("--run")
     return parser
 
 
@@ -240,6 +245,8 @@ hingeline's own:
   --seed N           of the order of visits and of the folds (default 0)
   --max-time S       seconds after which training ends with what it has reached
   --checkpoint FILE  save the state now and then and when interrupted; go on from FILE where it is there
+  --run DIR          leave a folder for "hingeline report": how training went, and the model (which then goes to MODEL
+                     only where that is named)
   --help             this text
 """
 PREDICT_USAGE = "[-b 0|1] [-q] DATA MODEL OUTPUT"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -37,21 +38,24 @@ def run(args: argparse.Namespace) -> int:
     options = parse_train(args.parser, args.words)
     if options.assumed_type:
         warn("Solver not specified. Using -s 2")
+    if options.run is not None:
+        from hingeline.io.run_folder import prepare
+
+        prepare(options.run)
     X, y = read_rows(options.data)
     if options.search:
         return _search(options, X, y)
     if options.folds is not None:
         return _cross_validate(options, X, y)
-    return _train(options, X, y)
+    return _train(options, X, y, shlex.join(("hingeline", "train", *args.words)))
 
 
-def _train(options: TrainOptions, X: Any, y: np.ndarray) -> int:
-    from hingeline.io.model_file import write_model
+def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     from hingeline.liblinear.fit import fit
     from hingeline.liblinear.starts import Checkpoint, fingerprint
     from hingeline.solvers.interrupt import ends_training
 
-    path, checkpoint = Path(options.model or _default_model(options.data)), None
+    checkpoint = None
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, fingerprint(X, y, options.settings))
     with ProgressLine(options.quiet) as line, ends_training():
@@ -60,16 +64,34 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray) -> int:
     if checkpoint is not None:
         checkpoint.save()
     interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
-    if interrupted and options.model is None:
+    if interrupted and options.model is None and options.run is None:
         warn("interrupted; no model file was named, so none is written")
         return INTERRUPTED
-    write_model(trained.model, path)
+    places = _save(trained, options, X, y, command)
     if not options.quiet:
         _summarise(trained)
     if interrupted:
-        warn(f"interrupted; what was reached is saved to {path}")
+        warn(f"interrupted; what was reached is saved to {' and '.join(places)}")
         return INTERRUPTED
     return 0
+
+
+def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, command: str) -> list[str]:
+    """Write the model, the run folder, or both; return where."""
+    from hingeline.io.model_file import write_model
+
+    places = []
+    if options.model is not None or options.run is None:
+        places.append(options.model or _default_model(options.data))
+        write_model(trained.model, places[0])
+    if options.run is not None:
+        from hingeline.io.run_folder import write_run
+        from hingeline.liblinear.record import record
+
+        name = "standard input" if options.data == "-" else options.data
+        write_run(options.run, record(command, name, X, y, options.settings, trained), trained.model)
+        places.append(options.run)
+    return places
 
 
 def _summarise(trained: Trained) -> None:

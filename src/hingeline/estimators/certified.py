@@ -23,6 +23,7 @@ from ..solvers.free_intercept import train_free
 from ..solvers.start import from_weights
 from ..solvers.train import ENGINES, train
 from .base import dense_coef
+from .html_repr import CertificateRepr
 
 PER_SOLUTION = {
     "n_iter_": "n_iter",
@@ -57,7 +58,7 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
 Start = Callable[[Problem, int], "np.ndarray | None"]
 
 
-class CertifiedEstimator(BaseEstimator):
+class CertifiedEstimator(CertificateRepr, BaseEstimator):
     """Trains one problem, or one a class, by ``solver`` with the stop rules and caps of the parameters."""
 
     def _bias(self) -> float:

@@ -58,15 +58,17 @@ class MachineRun:
         callback = None if report is None else lambda progress: report(k, progress) and None
         seed = int(np.random.SeedSequence((self.settings.seed, k)).generate_state(1, np.uint64)[0])
         start, sweeps, steps, seconds = self.starts.start(k), 0, 0, 0.0
+        histories: list[np.ndarray] = []
         while True:
             left = self.deadline - perf_counter()
             part = min(left, self.starts.slice()) if resumes else left
             stop = Stop(tol, self.settings.gap, None, None if part == inf else max(part, NO_TIME))
             s = solve(start, stop=stop, seed=seed, callback=callback)
+            histories.append(_later(s.history, steps, seconds))
             start, sweeps, steps, seconds = state(s), sweeps + s.n_iter, steps + s.n_steps, seconds + s.seconds
             self.starts.keep(k, start)
             if s.stop_reason != "max_time" or left <= part:
-                return replace(s, n_iter=sweeps, n_steps=steps, seconds=seconds)
+                return replace(s, n_iter=sweeps, n_steps=steps, seconds=seconds, history=np.concatenate(histories))
 
     def problem(self, k: int, problem: Problem) -> Solution:
         """Train machine ``k`` with the engine that was asked for."""
@@ -89,6 +91,16 @@ class MachineRun:
             return [one(k) for k in range(count)]
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(one, range(count)))
+
+
+def _later(history: np.ndarray, steps: int, seconds: float) -> np.ndarray:
+    """Return a slice's history as part of the whole run's, after so many steps and seconds."""
+    if not seconds:
+        return history
+    moved = history.copy()
+    moved["steps"] += steps
+    moved["seconds"] += seconds
+    return moved
 
 
 def weights_of(s: Solution, bias: float) -> np.ndarray:

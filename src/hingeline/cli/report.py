@@ -1,0 +1,42 @@
+"""``hingeline report``: what was trained, how it converged and how C was chosen, as one HTML file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+DEFAULT = "report.html"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the subparsers ``commands``."""
+    parser = commands.add_parser(
+        "report",
+        help="write an HTML report of a run",
+        description="Write one HTML file, which needs no network, about a run: data, certificate, convergence, choice "
+        "of C, confusion matrix, features, settings, versions.",
+    )
+    parser.add_argument(
+        "source",
+        metavar="RUN",
+        help="folder of `hingeline train --run` or `hingeline search --out` (or of both), or a model file",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", default=DEFAULT, help=f"default: {DEFAULT}")
+    parser.add_argument("--data", help="evaluate the model on these rows (default: the training data's result)")
+    parser.add_argument("--feature-names", metavar="FILE", help="names of the features, one a line")
+    parser.add_argument("--title", help="heading of the page")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, evaluate where asked to, write."""
+    from hingeline.viz.report.features import read_names
+    from hingeline.viz.report.write import write_report
+
+    from .data_input import read_rows
+
+    names = read_names(args.feature_names) if args.feature_names else None
+    data = read_rows(args.data) if args.data else None
+    write_report(args.source, args.output, data=data, data_name=args.data or "", feature_names=names, title=args.title)
+    print(f"written to {args.output}")
+    return 0

@@ -1,0 +1,99 @@
+"""How rows come out under a model: who is taken for whom, or how far off a regression is. In bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..io.model_file import LinearModel
+from ..io.solver_types import ONE_CLASS, REGRESSION
+from .evaluate import Tally
+from .predict import decide, scores
+
+BLOCK = 1 << 22  # non-zeros, and rows, at a time
+MOST_LABELS = 1000  # more of them are no classes that anybody would look at
+
+
+def outcome(model: LinearModel, X: Any, y: np.ndarray, name: str) -> dict[str, Any]:
+    """Return the evaluation that a run's record holds, of rows in CSR form that ``name`` describes."""
+    tally, pairs, inside = Tally(), Pairs(), 0
+    for begin, end in _blocks(X.indptr):
+        predicted, truth = decide(model, scores(model, _rows(X, begin, end))), y[begin:end]
+        tally = tally.add(predicted, truth)
+        if model.type == ONE_CLASS:
+            inside += int(np.count_nonzero(predicted == 1))
+        elif model.type not in REGRESSION:
+            pairs.add(truth, predicted)
+    base: dict[str, Any] = {"data": name, "rows": tally.rows, "labels": None, "counts": None}
+    if model.type in REGRESSION:
+        return {**base, "figures": regression_figures(tally)}
+    if model.type == ONE_CLASS:
+        return {**base, "figures": {"rows inside": inside, "rows outside": tally.rows - inside}}
+    return {**base, "figures": {"accuracy": tally.correct / tally.rows}, **pairs.counts()}
+
+
+def regression_figures(tally: Tally) -> dict[str, float | None]:
+    """Return the figures of a regression; None where one is not defined."""
+    squared = tally.squared_correlation
+    return {
+        "mean squared error": tally.mean_squared_error,
+        "root mean squared error": tally.mean_squared_error**0.5,
+        "squared correlation": None if np.isnan(squared) else squared,
+    }
+
+
+class Pairs:
+    """Counts pairs of a true and a predicted label, block by block."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[Any, Any], int] | None = {}
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+        """Count some more rows."""
+        true_labels, rows = np.unique(truth, return_inverse=True)
+        predicted_labels, columns = np.unique(predicted, return_inverse=True)
+        if self._counts is None or true_labels.size > MOST_LABELS:
+            self._counts = None
+            return
+        n = predicted_labels.size
+        counts = np.bincount(rows.ravel() * n + columns.ravel(), minlength=true_labels.size * n)
+        true_list, predicted_list = true_labels.tolist(), predicted_labels.tolist()
+        for at in np.flatnonzero(counts).tolist():
+            pair = (true_list[at // n], predicted_list[at % n])
+            self._counts[pair] = self._counts.get(pair, 0) + int(counts[at])
+
+    def counts(self) -> dict[str, Any]:
+        """Return the labels in increasing order, and the counts that are not zero; neither where labels abound."""
+        labels = sorted({label for pair in self._counts or () for label in pair})
+        if self._counts is None or len(labels) > MOST_LABELS:
+            return {}
+        place = {label: k for k, label in enumerate(labels)}
+        counts = sorted([place[truth], place[predicted], n] for (truth, predicted), n in self._counts.items())
+        return {"labels": list(map(label_text, labels)), "counts": counts}
+
+
+def label_text(label: Any) -> str:
+    """Return a label as it is shown: numbers without a point where they are whole."""
+    return f"{label:.17g}" if isinstance(label, float) else str(label)
+
+
+def _blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield bounds of rows that together have about a block of non-zeros."""
+    begin, rows = 0, indptr.size - 1
+    while begin < rows:
+        end = int(np.searchsorted(indptr, int(indptr[begin]) + BLOCK, side="right")) - 1
+        end = min(max(end, begin + 1), begin + BLOCK, rows)
+        yield begin, end
+        begin = end
+
+
+def _rows(X: Any, begin: int, end: int) -> sparse.csr_matrix:
+    """Return some rows. (SciPy's own slice may copy all of a memory-mapped matrix first, and trusts its columns.)"""
+    low, high = int(X.indptr[begin]), int(X.indptr[end])
+    indices = X.indices[low:high]
+    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < X.shape[1]:
+        raise ValueError(f"rows {begin} to {end - 1} have a column outside of [0, {X.shape[1]}): the data is damaged.")
+    return sparse.csr_matrix((X.data[low:high], indices, X.indptr[begin : end + 1] - low), (end - begin, X.shape[1]))

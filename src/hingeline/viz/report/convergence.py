@@ -1,0 +1,163 @@
+"""How training went: certificates, and the history of each machine as a chart and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .markup import Section, details, escape, name, short, table, value
+
+MOST_POINTS = 12_000  # in the whole chart
+MOST_MACHINES = 200  # in the chart: those with the largest gaps
+MOST_LINES = 60  # of the table of a machine
+COLUMNS = ("seconds", "steps", "violation", "gap")
+
+
+def verdict(machines: Sequence[dict[str, Any]]) -> str:
+    """Return one sentence: how good the model is."""
+    if not machines:
+        return ""
+    gap = max((m["gap"] for m in machines if m["gap"] is not None), default=None)
+    distance = f"within a relative gap of <strong>{value(gap)}</strong> of the optimum" if gap is not None else ""
+    open_ones = [m for m in machines if not m["converged"]]
+    which = "" if len(machines) == 1 else f" ({len(machines) - len(open_ones)} of {len(machines)} machines)"
+    if not open_ones:
+        return f'<p class="verdict good"><span>Converged{which}</span> The objective is certified {distance}.</p>'
+    reasons = ", ".join(sorted({escape(m["stop_reason"]) for m in open_ones}))
+    return (
+        f'<p class="verdict warn"><span>Not converged{which}</span> Training was ended by {reasons}; '
+        f"the objective is certified {distance}.</p>"
+    )
+
+
+def glance(machines: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the figures at the head of the page."""
+    if not machines:
+        return []
+    one = machines[0] if len(machines) == 1 else None
+    seconds, sweeps = sum(m["seconds"] for m in machines), sum(m["n_iter"] for m in machines)
+    gaps = [m["gap"] for m in machines if m["gap"] is not None]
+    cards = [("objective", value(one["primal"]))] if one else [("machines", value(len(machines)))]
+    cards.append(("relative gap" if one else "largest relative gap", value(max(gaps, default=None))))
+    cards.append(("training seconds", value(seconds)))
+    cards.append(("sweeps", value(sweeps)))
+    cards.append(("engine", ", ".join(sorted({name(m["solver"]) for m in machines}))))
+    return cards
+
+
+def certificate(machines: Sequence[dict[str, Any]]) -> Section | None:
+    """Return the section of the certificates."""
+    if not machines:
+        return None
+    head = (
+        *("machine", "objective", "lower bound", "relative gap", "violation", "converged", "ended by"),
+        *("engine", "sweeps", "steps", "support", "seconds"),
+    )
+    rows = [
+        (
+            title(m, k, len(machines)),
+            *(value(m[key], 9) for key in ("primal", "dual")),
+            *(value(m[key], 3) for key in ("gap", "violation")),
+            f'<span class="{"good" if m["converged"] else "warn"}">{value(m["converged"])}</span>',
+            *(value(m[key]) for key in ("stop_reason", "solver", "n_iter", "n_steps", "n_support", "seconds")),
+        )
+        for k, m in enumerate(machines)
+    ]
+    text = (
+        "<p>The objective is exact at the returned weights, and no weights have one below the lower bound: the optimum "
+        "lies between the two. The violation is the largest of the optimality conditions.</p>"
+    )
+    if len(machines) == 1:
+        cells = [(key, cell) for key, cell in zip(head[1:], rows[0][1:], strict=True)]
+        body = "".join(f"<div><dt>{key}</dt><dd>{cell}</dd></div>" for key, cell in cells)
+        return Section("certificate", "Certificate", f'{text}<dl class="facts">{body}</dl>')
+    return Section("certificate", "Certificate", text + table("Certificate of each machine", head, rows, "numbers"))
+
+
+def title(machine: dict[str, Any], k: int, count: int) -> str:
+    """Return what a machine is called."""
+    if machine["label"] is not None:
+        return name(machine["label"])
+    return "all rows" if count == 1 else str(k + 1)
+
+
+def chart(machines: Sequence[dict[str, Any]]) -> tuple[Section | None, dict[str, Any] | None]:
+    """Return the section of the convergence chart, and what it is drawn from."""
+    drawn = [m for m in machines if m["history"]["seconds"]]
+    drawn = sorted(drawn, key=lambda m: -(m["gap"] or 0.0))[:MOST_MACHINES] if len(drawn) > MOST_MACHINES else drawn
+    if not drawn:
+        return None, None
+    share = max(60, MOST_POINTS // len(drawn))
+    lines = []
+    for k, m in enumerate(drawn):
+        kept = thinned(len(m["history"]["seconds"]), share)
+        columns = {column: [m["history"][column][i] for i in kept] for column in COLUMNS}
+        label = m["label"] if m["label"] is not None else "" if len(drawn) == 1 else str(k + 1)
+        lines.append({"name": label, "sweeps": [i + 1 for i in kept], **columns})
+    note = f"<p>Drawn are the {len(drawn)} machines with the largest gaps.</p>" if len(drawn) < len(machines) else ""
+    figure = CHART.format(
+        machines=_chooser(drawn) if len(drawn) > 1 else "", summary=_summary(drawn), note=note, table=_tables(drawn)
+    )
+    return Section("convergence", "Convergence", figure), {"machines": lines}
+
+
+def thinned(count: int, most: int) -> list[int]:
+    """Return evenly spaced places, the first and the last among them."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(k * (count - 1) / (most - 1)) for k in range(most)})
+
+
+def _chooser(machines: Sequence[dict[str, Any]]) -> str:
+    options = "".join(f'<option value="{k}">{title(m, k, 2)}</option>' for k, m in enumerate(machines))
+    options = options.replace("<bdi>", "").replace("</bdi>", "")  # an option holds text alone
+    return (
+        f'<label class="choice">machine <select name="machine"><option value="">all</option>{options}</select></label>'
+    )
+
+
+def _summary(machines: Sequence[dict[str, Any]]) -> str:
+    """Return in words what the chart shows, for those who do not see it."""
+    first = [m["history"]["violation"][0] for m in machines if m["history"]["violation"][0] is not None]
+    last = [m["history"]["violation"][-1] for m in machines if m["history"]["violation"][-1] is not None]
+    seconds = max(m["history"]["seconds"][-1] for m in machines)
+    if not (first and last):
+        return f"Training over {short(seconds)} seconds."
+    return f"Largest violation from {short(max(first))} down to {short(max(last))} over {short(seconds)} seconds."
+
+
+def _tables(machines: Sequence[dict[str, Any]]) -> str:
+    tables = []
+    for k, m in enumerate(machines):
+        history = m["history"]
+        rows = [
+            (str(i + 1), *(value(history[column][i]) for column in COLUMNS))
+            for i in thinned(len(history["seconds"]), MOST_LINES)
+        ]
+        caption = "History" if len(machines) == 1 else f"History of machine {m['label'] or k + 1}"
+        tables.append(table(caption, ("sweep", *COLUMNS), rows, "numbers"))
+        if len(tables) * MOST_LINES >= MOST_POINTS // 4:
+            break
+    return details("The values as a table", "".join(tables))
+
+
+CHART = """<figure class="chart" data-chart="convergence">
+<form class="controls" aria-label="What the chart shows">
+<fieldset><legend>show</legend>
+<label><input type="checkbox" name="violation" checked><i class="key a"></i>violation</label>
+<label><input type="checkbox" name="gap" checked><i class="key b"></i>relative gap</label></fieldset>
+<fieldset><legend>against</legend>
+<label><input type="radio" name="x" value="seconds" checked>seconds</label>
+<label><input type="radio" name="x" value="steps">steps</label>
+<label><input type="radio" name="x" value="sweeps">sweeps</label></fieldset>
+<fieldset><legend>scale</legend>
+<label><input type="checkbox" name="ylog" checked>log</label>
+<label><input type="checkbox" name="xlog">log time</label></fieldset>
+{machines}
+</form>
+<div class="plot" tabindex="0" role="group" aria-roledescription="chart" aria-label="Convergence. {summary} \
+Arrow keys move from value to value."></div>
+<p class="live" aria-live="polite"></p>
+<figcaption>Point at a line, or focus the chart and use the arrow keys, to read values. {note}</figcaption>
+{table}
+</figure>"""

@@ -1,0 +1,173 @@
+"""Fitted estimators in the form that a run's record has: what they learned, their certificate, their search of C."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_outlier_detector
+from sklearn.utils.validation import check_is_fitted
+
+from hingeline.environment import environment
+from hingeline.estimators.base import dense_coef
+from hingeline.io.json_file import check
+from hingeline.io.run_folder import SCHEMA
+from hingeline.liblinear.evaluate import Tally
+from hingeline.liblinear.outcome import Pairs, label_text, regression_figures
+from hingeline.liblinear.record import history, number
+
+from .source import Source, Weights
+
+TRAINING = "training data"
+
+
+def of_estimator(source: Any) -> Source:
+    """Return what is to be told of a fitted estimator, or of a pipeline that ends in one."""
+    check_is_fitted(source)
+    estimator = source.steps[-1][1] if hasattr(source, "steps") else source
+    if not hasattr(estimator, "coef_"):
+        if hasattr(estimator, "Cs_"):  # a search that was not to train a model
+            return Source(type(estimator).__name__, search=_search(source, estimator))
+        raise ValueError(f"{type(estimator).__name__} is no linear estimator of hingeline's: it has no coef_.")
+    return Source(
+        name=type(estimator).__name__,
+        run=_run(source, estimator),
+        search=_search(source, estimator),
+        weights=_weights(source, estimator),
+        model=source,
+    )
+
+
+def evaluate(estimator: Any, X: Any, y: Any, name: str) -> dict[str, Any]:
+    """Return how rows come out, as a run's record has it."""
+    predicted, truth = np.asarray(estimator.predict(X)), np.asarray(y)
+    if truth.shape != predicted.shape:
+        raise ValueError(f"y has the shape {truth.shape}; one label for each of the {predicted.size} rows is needed.")
+    if not truth.size:
+        raise ValueError("there are no rows to evaluate the model on.")
+    base: dict[str, Any] = {"data": name, "rows": int(truth.size), "labels": None, "counts": None}
+    if is_classifier(estimator):
+        if (truth.dtype.kind in "OUS") != (predicted.dtype.kind in "OUS"):
+            raise ValueError(f"y holds labels like {truth[0]!r}, but the model's classes are like {predicted[0]!r}.")
+        pairs = Pairs()
+        pairs.add(truth, predicted)
+        return {**base, "figures": {"accuracy": float(np.mean(truth == predicted))}, **pairs.counts()}
+    if is_outlier_detector(estimator):
+        inside = int(np.count_nonzero(predicted == 1))
+        return {**base, "figures": {"rows inside": inside, "rows outside": int(truth.size) - inside}}
+    return {**base, "figures": regression_figures(Tally().add(predicted, truth))}
+
+
+def _run(source: Any, estimator: Any) -> dict[str, Any]:
+    dual = getattr(estimator, "dual_coef_", None)
+    rows = None if dual is None else int(np.asarray(dual).shape[-1])
+    data: dict[str, Any] = dict.fromkeys(("nonzeros", "shortest_row", "longest_row", "values", "labels", "targets"))
+    params = estimator.get_params(deep=False)
+    name = type(estimator).__name__
+    document = {
+        "command": f"from {_home(estimator)} import {name}\n\n{source!r}.fit(X, y)",
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "title": f"{name}, {params['loss'].replace('_', ' ')}" if isinstance(params.get("loss"), str) else name,
+        "settings": {key: _scalar(value) for key, value in params.items() if key != "dual"},
+        "data": {**data, "name": TRAINING, "rows": rows, "columns": int(estimator.n_features_in_)},
+        "machines": _machines(estimator) if hasattr(estimator, "duality_gap_") else [],
+        "evaluation": None,
+        "environment": environment(),
+    }
+    check(document, SCHEMA, "")
+    return document
+
+
+def _home(estimator: Any) -> str:
+    return type(estimator).__module__.partition(".")[0]
+
+
+def _scalar(value: Any) -> str | float | bool | None:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
+
+
+def _machines(estimator: Any) -> list[dict[str, Any]]:
+    gaps = np.atleast_1d(estimator.duality_gap_)
+    histories = [estimator.history_] if gaps.size == 1 else estimator.history_
+    dual = np.atleast_2d(estimator.dual_coef_)
+    shared = gaps.size == 1  # one machine, whatever the number of classes
+    several = not shared and is_classifier(estimator)
+
+    def of(name: str, k: int) -> Any:
+        return np.atleast_1d(getattr(estimator, name))[k].item()
+
+    return [
+        {
+            "label": label_text(estimator.classes_.tolist()[k]) if several else None,
+            "solver": str(of("solver_", k)),
+            "n_iter": of("n_iter_", k),
+            "n_steps": of("n_steps_", k),
+            "n_support": int(np.count_nonzero(dual.any(axis=0) if shared else dual[k])),
+            "seconds": float(of("fit_time_", k)),
+            "converged": bool(of("converged_", k)),
+            "stop_reason": str(of("stop_reason_", k)),
+            "violation": number(of("kkt_violation_", k)),
+            "primal": number(of("objective_", k)),
+            "dual": number(of("dual_objective_", k)),
+            "gap": number(of("duality_gap_", k)),
+            "history": history(histories[k]),
+        }
+        for k in range(gaps.size)
+    ]
+
+
+def _weights(source: Any, estimator: Any) -> Weights:
+    coef = np.atleast_2d(dense_coef(estimator.coef_))
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None and source is not estimator:
+        try:
+            names = source[:-1].get_feature_names_out()
+        except (AttributeError, ValueError):
+            names = None  # a step that does not tell: features are numbered
+    known = [str(name) for name in names] if names is not None and len(names) == coef.shape[1] else None
+    if not is_classifier(estimator):
+        return Weights(coef, ("",), None, known, 0)
+    labels = [label_text(label) for label in estimator.classes_.tolist()]
+    if coef.shape[0] == 1:
+        return Weights(coef, (labels[1],), labels[0], known, 0)
+    return Weights(coef, tuple(labels), None, known, 0)
+
+
+def _search(source: Any, estimator: Any) -> dict[str, Any] | None:
+    """Return the record of a search over C, where the estimator made one."""
+    if not hasattr(estimator, "Cs_"):
+        return None
+    scores = np.asarray(estimator.scores_, dtype=np.float64)
+    whole = [bool(np.isfinite(row).all()) for row in scores]
+    folds = scores.shape[1]
+    errors = scores.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else np.full(len(scores), np.nan)
+    cells = [
+        {
+            "C": float(C),
+            "scores": list(map(number, scores[k])),
+            "seconds": list(map(number, np.asarray(estimator.fit_times_)[k])),
+            "gaps": list(map(number, np.asarray(estimator.fit_gaps_)[k])),
+            "mean": float(scores[k].mean()) if whole[k] else None,
+            "std_error": number(errors[k]) if whole[k] else None,
+        }
+        for k, C in enumerate(np.asarray(estimator.Cs_))
+    ]
+    params = estimator.get_params(deep=False)
+    return {
+        "command": f"{source!r}.fit(X, y)",
+        "data": TRAINING,
+        "n_samples": int(np.atleast_2d(estimator.dual_coef_).shape[1]) if hasattr(estimator, "dual_coef_") else 0,
+        "n_features": int(estimator.n_features_in_),
+        "loss": str(params.get("loss", "")),
+        "solver": str(params.get("solver", "")),
+        "scoring": str(params.get("scoring") or "score"),
+        "folds": folds,
+        "seed": None,
+        "cells": cells,
+        "best_C": number(estimator.C_),
+        "one_se_C": number(estimator.C_1se_) if hasattr(estimator, "C_1se_") else None,
+        "finished": True,
+    }

@@ -1,0 +1,126 @@
+"""What a report tells of: a run folder, a search folder, a model file, or an estimator, read into one form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hingeline.environment import environment
+from hingeline.io.json_file import JsonFileError
+from hingeline.io.model_file import LinearModel, read_model
+from hingeline.io.native_model import is_native
+from hingeline.io.run_folder import MODEL, RUN, has_run, read_run
+from hingeline.io.search_folder import PATH, has_search, read_search
+from hingeline.io.solver_types import CRAMMER_SINGER, SOLVER_TYPES
+from hingeline.liblinear.settings import TITLES
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights by output: ``coef`` of shape (n_outputs, n_features), and what a positive score of each speaks for.
+
+    ``against`` names the other side of a single output; ``names`` are those of the features, None where they are not
+    known: then they are numbered from ``first``.
+    """
+
+    coef: np.ndarray
+    labels: tuple[str, ...]
+    against: str | None
+    names: list[str] | None
+    first: int
+
+    def name(self, feature: int) -> str:
+        """Return the name of a feature."""
+        return f"feature {feature + self.first}" if self.names is None else self.names[feature]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is known: the record of a run, of a search, the weights, and how to evaluate the model on other rows."""
+
+    name: str
+    run: dict[str, Any] | None = None
+    search: dict[str, Any] | None = None
+    weights: Weights | None = None
+    model: Any = None  # LinearModel, or an estimator
+
+    def with_names(self, names: list[str]) -> Source:
+        """Return the same with other names of the features."""
+        if self.weights is None:
+            raise ValueError(f"{self.name} holds no model whose features could be named.")
+        n = self.weights.coef.shape[1]
+        if len(names) < n:
+            raise ValueError(f"there are {len(names)} feature names for the {n} features of the model.")
+        return replace(self, weights=replace(self.weights, names=names))
+
+
+def read_source(path: str | PathLike[str]) -> Source:
+    """Read a run folder, a search folder, a folder that is both, or a model file."""
+    place = Path(path)
+    if place.is_dir():
+        return _folder(place)
+    if not place.exists():
+        raise FileNotFoundError(f"{place} is not there: name a run folder, a search folder or a model file.")
+    if is_native(place):
+        return _native(place)
+    model = read_model(place)
+    return Source(str(place), run=_bare_run(model, str(place)), weights=weights_of(model), model=model)
+
+
+def _native(place: Path) -> Source:
+    from hingeline.estimators.model_files import as_linear_model, load_model
+
+    from .fitted import of_estimator
+
+    estimator = load_model(place)
+    try:
+        source = replace(of_estimator(estimator), name=str(place))
+    except (JsonFileError, TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
+        raise ValueError(f"{place}: what it says of training does not fit together ({error}).") from None
+    try:
+        return replace(source, model=as_linear_model(estimator))  # takes rows of any width, as files have them
+    except (ValueError, TypeError):
+        return source  # labels that are no numbers, or a problem that LIBLINEAR does not know
+
+
+def _folder(folder: Path) -> Source:
+    run = read_run(folder) if has_run(folder) else None
+    search = read_search(folder) if has_search(folder) else None
+    if run is None and search is None:
+        raise ValueError(
+            f"{folder} holds no {RUN} (from `hingeline train --run`) and no {PATH} (from `hingeline search --out`)."
+        )
+    if run is None:
+        return Source(str(folder), search=search)
+    model = read_model(folder / MODEL)
+    return Source(str(folder), run, search, weights_of(model), model)
+
+
+def weights_of(model: LinearModel) -> Weights:
+    """Return the weights of a model in LIBLINEAR's terms, whose features count from 1 as they do in its files."""
+    coef = model.w[: model.n_features].T
+    labels = tuple(map(str, model.labels or ()))
+    if not labels:
+        return Weights(coef, ("",), None, None, 1)
+    if len(labels) == 2 and model.type != CRAMMER_SINGER:
+        return Weights(coef, labels[:1], labels[1], None, 1)
+    return Weights(coef, labels, None, None, 1)
+
+
+def _bare_run(model: LinearModel, name: str) -> dict[str, Any]:
+    """Return the record that a model file of LIBLINEAR's allows: it says nothing of training."""
+    data: dict[str, Any] = dict.fromkeys(("rows", "nonzeros", "shortest_row", "longest_row", "values", "targets"))
+    return {
+        "command": "",
+        "created": "",
+        "title": TITLES[model.type],
+        "settings": {"type (-s)": model.type, "name": SOLVER_TYPES[model.type], "constant feature": model.bias},
+        "data": {**data, "name": "", "columns": model.n_features, "labels": None},
+        "machines": [],
+        "evaluation": None,
+        "environment": environment(),
+    }
