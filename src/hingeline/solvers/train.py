@@ -23,7 +23,7 @@ from .newton import newton
 from .newton_cg import newton_cg
 from .out_of_core import out_of_core
 from .select import OUT_OF_CORE, plan
-from .state import State, new_variables_of
+from .state import Near, State, new_variables_of
 
 ENGINES: dict[str, Callable[[State, Run], None]] = {
     "baseline": baseline,
@@ -44,16 +44,18 @@ def train(
     seed: int,
     alpha0: np.ndarray | None = None,
     anchor: float = 0.0,
+    near: Near | None = None,
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
     n_threads: int = 1,
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run.
 
-    The intercept's weight is regularised towards ``anchor``.
+    The intercept's weight is regularised towards ``anchor``. ``near`` is where Newton's method begins, ``alpha0`` where
+    the other engines do.
     """
     with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
-        return _train(problem, solver, stop, seed, alpha0, anchor, callback, cancelled, team)
+        return _train(problem, solver, stop, seed, alpha0, anchor, near, callback, cancelled, team)
 
 
 def _train(
@@ -63,6 +65,7 @@ def _train(
     seed: int,
     alpha0: np.ndarray | None,
     anchor: float,
+    near: Near | None,
     callback: Callable[[Progress], Any] | None,
     cancelled: Callable[[], bool] | None,
     team: Team,
@@ -70,7 +73,7 @@ def _train(
     clock = Clock(stop.max_time, cancelled)
     phases, engines = plan(problem, solver, stop), list[str]()
     variables = new_variables_of(problem, alpha0)
-    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor)
+    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor, near)
     state.w[-1] = anchor
 
     def refresh(pace: Pace) -> Certificate:
@@ -95,7 +98,7 @@ def _train(
         stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback, team=team
     )
     to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
-    if variables.alpha.any():
+    if variables.alpha.any() and near is None:  # Newton's method asks neither for w nor for the dual
         run.dual = refresh(to_the_end).dual
     for k, phase in enumerate(phases):
         before = (variables.alpha.copy(), run.dual) if 0 < k < len(phases) - 1 else None
@@ -106,13 +109,13 @@ def _train(
         reason, certificate = _phase(engine, state, run, refresh, to_the_end)
         engines.append(phase.engine)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
-        if not (reason == NEXT_PHASE or (stuck and not _meets(certificate, stop))):
+        if not (reason == NEXT_PHASE or (stuck and not meets(certificate, stop))):
             break
         run.dual = certificate.dual
         if before is not None and run.dual < before[1]:  # the next phase is to start from the better of the two
             variables.alpha[:], run.dual = before
             state.is_primal = True  # so that w is computed anew
-    if reason == "rounding" and _meets(certificate, phase.stop):
+    if reason == "rounding" and meets(certificate, phase.stop):
         reason = "tol" if stop.gap_tol is None else "gap_tol"
     run.note_gap(certificate.gap)
     return Solution(
@@ -130,7 +133,7 @@ def _train(
     )
 
 
-def _meets(certificate: Certificate, stop: Stop) -> bool:
+def meets(certificate: Certificate, stop: Stop) -> bool:
     """Tell whether a certificate meets the stop rule."""
     return certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
 
