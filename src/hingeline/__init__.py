@@ -14,7 +14,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from .estimators import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
     from .kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
-    from .selection import CPath, c_path
+    from .selection import CPath, LinearSVCCV, LinearSVRCV, LogisticRegressionCV, c_path
     from .solution import Certificate, Progress, Solution
     from .solvers.solve import solve
 
@@ -24,9 +24,12 @@ __all__ = [
     "EpsilonInsensitive",
     "Hinge",
     "LinearSVC",
+    "LinearSVCCV",
     "LinearSVR",
+    "LinearSVRCV",
     "Logistic",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "OneClassSVM",
     "Progress",
     "Solution",
@@ -40,7 +43,7 @@ __all__ = [
 _HOMES = {
     "estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "OneClassSVM"),
     "kernels.losses": ("EpsilonInsensitive", "Hinge", "Logistic", "SquaredEpsilonInsensitive", "SquaredHinge"),
-    "selection": ("CPath", "c_path"),
+    "selection": ("CPath", "LinearSVCCV", "LinearSVRCV", "LogisticRegressionCV", "c_path"),
     "solution": ("Certificate", "Progress", "Solution"),
     "solvers.solve": ("solve",),
 }
