@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "solvers": {"blocks", "kernels", "pace", "problem", "solution", "threads"},
     "estimators": {"io", "kernels", "pace", "problem", "solution", "solvers", "version"},
     "liblinear": {"io", "kernels", "pace", "problem", "solution", "solvers"},
-    "selection": {"kernels", "pace", "problem", "solution", "solvers", "estimators"},
+    "selection": {"io", "kernels", "pace", "problem", "solution", "solvers", "estimators"},
     "__init__": {"kernels", "problem", "solution", "solvers", "estimators", "selection", "version"},
     "dask": {"__init__", "kernels", "pace", "problem", "solution", "solvers", "estimators", "selection"},
     "viz": {"__init__", "solution", "estimators", "selection"},

@@ -58,7 +58,12 @@ class HeldOutScore:
         if not isinstance(self._scorer, _BaseScorer):
             return float(self._scorer(model, _safe_indexing(self._X, held_out), y, **params))
         known = values[:, 0] if values.shape[1] == 1 else values
-        setattr(model, "decision_function" if is_classifier(model) else "predict", lambda rows: known)
+
+        def values_of(rows: np.ndarray) -> np.ndarray:
+            return known
+
+        values_of.__name__ = "decision_function" if is_classifier(model) else "predict"  # scorers ask for it
+        setattr(model, values_of.__name__, values_of)
         return float(self._scorer(model, held_out, y, **params))
 
     def _cut(self, value: Any, held_out: np.ndarray) -> Any:
