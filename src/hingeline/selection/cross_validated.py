@@ -82,7 +82,7 @@ class ChoosesC(BaseEstimator):
 
     def to_model(self) -> Any:
         """Return the model of the best C by itself, fitted: the same predictions, without the path that led to it."""
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self)
         model = self._model(self.C_)
         _set(
             model, {name: value for name, value in vars(self).items() if _is_learned(name) and name not in OF_SELECTION}
@@ -151,14 +151,14 @@ class ChoosesC(BaseEstimator):
         weights = encode_weights(sample_weight, data.n_rows)
         to_split, to_score = self._route(weights, params)
         teaching = self._teach(data, y, weights)
-        stratify = teaching.is_classification
-        folds = read_folds(self.cv, X, teaching.y, data.n_rows, stratify=stratify, **to_split)
+        labels, stratify = teaching.y, teaching.is_classification
+        folds = read_folds(self.cv, X, labels, data.n_rows, stratify=stratify, **to_split)
         machines = teaching.of(folds)
         model = self._model(1.0)
         _set(model, features)
         if stratify:
             model.classes_ = teaching.classes
-        score = HeldOutScore(model, self.scoring, X, teaching.y, folds, to_score)
+        score = HeldOutScore(model, self.scoring, X, labels, folds, to_score)
         study = Study(
             data,
             folds,
@@ -198,6 +198,10 @@ class ChoosesC(BaseEstimator):
         if _routing_enabled():
             params = process_routing(self, "score", **params).scorer.score
         return float(scorer_of(self, self.scoring)(self, X, y, **params))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether there is a model; without ``refit`` there are scores alone."""
+        return hasattr(self, "coef_")
 
     def _report_row(self, k: int, table: Table) -> None:
         cells = [table.cells[k, fold] for fold in range(table.n_folds)]
