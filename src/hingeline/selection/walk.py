@@ -18,12 +18,10 @@ from ..solution import HISTORY, Progress, Solution
 from ..solvers.certificate import certify
 from ..solvers.driver import Stop
 from ..solvers.free_intercept import train_free
-from ..solvers.select import SMALL
+from ..solvers.select import SMALL, by_products, plan
 from ..solvers.state import Near, new_variables_of
-from ..solvers.train import meets, train
+from ..solvers.train import BEGIN_NEAR, meets, train
 from .start import at_bound, best_start
-
-NEWTON = ("newton", "newton_cg")
 
 
 class Reached(NamedTuple):
@@ -92,7 +90,7 @@ class Walk:
         w = np.append(solution.w, solution.intercept / bias if bias else 0.0)
         engine = solution.solver.split("+")[-1]
         shift = inf
-        if before is not None and engine in NEWTON:
+        if before is not None and engine in BEGIN_NEAR:
             shift = _shift(problem, w - before.w)
         self.reached = Reached(C, solution.alpha, w, shift, engine)
         return replace(solution, seconds=perf_counter() - started)
@@ -102,15 +100,15 @@ class Walk:
         run = train_free if self._free else train
         if before is None:
             return run(problem, self._solver, self._stop, **self._how)
-        growth = problem.loss.C / before.C
-        if before.engine not in NEWTON or self._free:
-            start = best_start(problem, before.alpha, growth)
-            return run(problem, self._solver, self._stop, alpha0=start, **self._how)
-        small = problem.data.n_rows * problem.data.n_features <= SMALL
-        # Sweeps were tried and given up at a smaller C, and a larger one makes them slower still.
-        solver = "newton" if self._solver == "auto" and before.engine == "newton" and not small else self._solver
-        near = Near(before.w, before.shift)
-        return train(problem, solver, self._stop, alpha0=growth * before.alpha, near=near, **self._how)
+        growth, solver = problem.loss.C / before.C, self._solver
+        if solver == "auto" and before.engine == "newton" and _is_sure(problem):
+            solver = "newton"  # sweeps were given up at a smaller C, and a larger one makes them slower still
+        by_newton = before.engine in BEGIN_NEAR and plan(problem, solver, self._stop)[0].engine in BEGIN_NEAR
+        if by_newton and not self._free:
+            near = Near(before.w, before.shift)
+            return train(problem, solver, self._stop, alpha0=growth * before.alpha, near=near, **self._how)
+        start = best_start(problem, before.alpha, growth)
+        return run(problem, solver, self._stop, alpha0=start, **self._how)
 
     def _same(self, problem: Problem, before: Reached | None) -> Solution | None:
         """Return the last solution where it solves ``problem`` too: no variable was at the bound that has moved.
@@ -138,6 +136,11 @@ class Walk:
             converged=True,
             stop_reason="tol" if self._stop.gap_tol is None else "gap_tol",
         )
+
+
+def _is_sure(problem: Problem) -> bool:
+    """Tell whether Newton's method, once it was the better one, needs nobody to watch it: no budget, no rounding."""
+    return problem.data.n_rows * problem.data.n_features > SMALL and not by_products(problem)
 
 
 def _shift(problem: Problem, change: np.ndarray) -> float:

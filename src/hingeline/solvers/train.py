@@ -32,6 +32,7 @@ ENGINES: dict[str, Callable[[State, Run], None]] = {
     "newton": newton,
     "newton_cg": newton_cg,
 }
+BEGIN_NEAR = ("newton", "newton_cg")  # engines that can begin at weights that are not those of alpha
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
 
@@ -98,7 +99,8 @@ def _train(
         stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback, team=team
     )
     to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
-    if variables.alpha.any() and near is None:  # Newton's method asks neither for w nor for the dual
+    begins_near = near is not None and phases[0].engine in BEGIN_NEAR  # asks neither for w nor for the dual
+    if variables.alpha.any() and not begins_near:
         run.dual = refresh(to_the_end).dual
     for k, phase in enumerate(phases):
         before = (variables.alpha.copy(), run.dual) if 0 < k < len(phases) - 1 else None
