@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.losses import lower, upper
 from ..kernels.passes import squared_length
 from ..kernels.random import seeded
 from ..pace import Pace
 from ..problem import Problem
-from ..solution import Certificate, Progress, Solution
+from ..solution import Certificate, Progress, Snapshot, Solution
 from ..threads import WORTH_SHARING, Team
 from .avsf import avsf
 from .baseline import baseline
@@ -32,6 +33,7 @@ ENGINES: dict[str, Callable[[State, Run], None]] = {
     "newton": newton,
     "newton_cg": newton_cg,
 }
+ADAPTIVE = ("avsf", "hybrid")  # those that keep a preference for every row
 BEGIN_NEAR = ("newton", "newton_cg")  # engines that can begin at weights that are not those of alpha
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
@@ -95,8 +97,23 @@ def _train(
         state.w[-1] += anchor
         return certify(problem, variables, state.w, pace, regularised=v)
 
+    def take() -> Snapshot:
+        p = None
+        if engines[-1] in ADAPTIVE:
+            p, visited = np.zeros(problem.data.n_rows), problem.variables_in_order()
+            p[visited] = np.maximum(variables.p[visited], 0.0)  # negative: left out
+        alpha = variables.alpha.copy()
+        least, most = (np.broadcast_to(f(problem.loss, variables.C), alpha.shape).copy() for f in (lower, upper))
+        return Snapshot(state.w[:-1].copy(), problem.data.rows.bias * float(state.w[-1]), alpha, least, most, p)
+
     run = Run(
-        stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback, team=team
+        stop,
+        clock,
+        certify=refresh,
+        floor=lambda: rounding_floor(problem, variables),
+        callback=callback,
+        team=team,
+        take=take,
     )
     to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
     begins_near = near is not None and phases[0].engine in BEGIN_NEAR  # asks neither for w nor for the dual
@@ -108,8 +125,8 @@ def _train(
         if state.is_primal:
             state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
         engine = out_of_core if phase.engine == OUT_OF_CORE else ENGINES[phase.engine]
-        reason, certificate = _phase(engine, state, run, refresh, to_the_end)
         engines.append(phase.engine)
+        reason, certificate = _phase(engine, state, run, refresh, to_the_end)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
         if not (reason == NEXT_PHASE or (stuck and not meets(certificate, stop))):
             break
@@ -119,7 +136,7 @@ def _train(
             state.is_primal = True  # so that w is computed anew
     if reason == "rounding" and meets(certificate, phase.stop):
         reason = "tol" if stop.gap_tol is None else "gap_tol"
-    run.note_gap(certificate.gap)
+    run.finish(certificate.gap)
     return Solution(
         w=state.w[:-1],
         intercept=problem.data.rows.bias * float(state.w[-1]),
