@@ -205,7 +205,7 @@ def _search(args: argparse.Namespace, study: Any, record: SearchRecord, scoring:
         return INTERRUPTED
     choice = record.finish(table)
     _tell(table, choice, args)
-    _plot(table, choice, record.folder, scoring)
+    _plot(record.folder)
     return 0
 
 
@@ -233,7 +233,7 @@ def _tell(table: Table, choice: Choice, args: argparse.Namespace) -> None:
     print(f"smallest C within one standard error = {one_se:g} ({choice.means[choice.one_se]:.4f})")
 
 
-def _plot(table: Table, choice: Choice, folder: Path, scoring: str) -> None:
+def _plot(folder: Path) -> None:
     """Draw score and seconds against C."""
     if find_spec("matplotlib") is None:
         print(f"saved: {folder / 'path.json'}, {folder / 'path.csv'}")
@@ -242,16 +242,10 @@ def _plot(table: Table, choice: Choice, folder: Path, scoring: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.5, 5.0), layout="constrained")
+    from hingeline.viz import CPathDisplay
+
+    figure = Figure(figsize=(5.6, 5.8), layout="constrained")
     FigureCanvasAgg(figure)  # draws to a file, needs no display
-    upper, lower = figure.subplots(2, sharex=True)
-    upper.errorbar(table.Cs, choice.means, yerr=choice.std_errors, marker="o", capsize=3)
-    for at, style in ((choice.best, "-"), (choice.one_se, ":")):
-        upper.axvline(float(table.Cs[at]), linestyle=style, color="grey", linewidth=1.0)
-    upper.set(xscale="log", ylabel=scoring, title="best C (line), within one standard error (dots)")
-    lower.plot(table.Cs, table.of("seconds").sum(axis=1), marker="o")
-    lower.set(yscale="log", xlabel="C", ylabel="training time of all folds [s]")
-    for axes in (upper, lower):
-        axes.grid(True, which="major", alpha=0.3)
+    CPathDisplay.from_search(folder, ax=figure.subplots(2, sharex=True))
     figure.savefig(folder / "path.png", dpi=120)
     print(f"saved: {folder / 'path.json'}, {folder / 'path.csv'}, {folder / 'path.png'}")
