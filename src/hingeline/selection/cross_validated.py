@@ -33,6 +33,7 @@ from .folds import read_folds
 from .grid import Grid, Study, Table
 from .path import checked_grid
 from .scoring import HeldOutScore, scorer_of
+from .watch import SearchWatch
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -4.0, 4.0  # of the grid that a number of values stands for, as in scikit-learn
 SELECTION_CONSTRAINTS: dict[str, list[Any]] = {
@@ -116,27 +117,36 @@ class ChoosesC(BaseEstimator):
         grid = self.grid()
         study, features = self._study(X, y, sample_weight, params)
         early = EarlyEnd() if self.early_stopping else None
-        report = self._report_row if self.verbose else None
-        table = Grid(study, grid, early=early, n_threads=effective_n_jobs(self.n_jobs), on_row=report).run()
-        choice = choose(table.of("score"))
-        learned = {
-            "Cs_": grid,
-            "scores_": table.of("score"),
-            "mean_scores_": choice.means,
-            "std_errors_": choice.std_errors,
-            "fit_times_": table.of("seconds"),
-            "fit_gaps_": table.of("gap"),
-            "C_": float(grid[choice.best]),
-            "C_1se_": float(grid[choice.one_se]),
-            "best_score_": float(choice.means[choice.best]),
-            **features,
-        }
-        if self.refit:
-            model = self._model(learned["C_"]).fit(X, y, sample_weight)
-            learned |= {name: value for name, value in vars(model).items() if _is_learned(name)}
-        for name in [name for name in vars(self) if _is_learned(name)]:
-            delattr(self, name)
-        _set(self, learned)
+        with SearchWatch(self, X, y, sample_weight, grid, len(study.folds)) as watch:
+            table = Grid(
+                study,
+                grid,
+                early=early,
+                n_threads=effective_n_jobs(self.n_jobs),
+                on_cell=watch.cell,
+                on_row=lambda k, table: watch.row(k, self._row_text(k, table) if self.verbose else None),
+                callback=watch.callback,
+            ).run()
+            choice = choose(table.of("score"))
+            learned = {
+                "Cs_": grid,
+                "scores_": table.of("score"),
+                "mean_scores_": choice.means,
+                "std_errors_": choice.std_errors,
+                "fit_times_": table.of("seconds"),
+                "fit_gaps_": table.of("gap"),
+                "C_": float(grid[choice.best]),
+                "C_1se_": float(grid[choice.one_se]),
+                "best_score_": float(choice.means[choice.best]),
+                **features,
+            }
+            if self.refit:
+                with watch.refit(self._model(learned["C_"])) as model:
+                    model.fit(X, y, sample_weight)
+                learned |= {name: value for name, value in vars(model).items() if _is_learned(name)}
+            for name in [name for name in vars(self) if _is_learned(name)]:
+                delattr(self, name)
+            _set(self, learned)
         self._warn_of(table)
         return self
 
@@ -203,10 +213,10 @@ class ChoosesC(BaseEstimator):
         """Tell whether there is a model; without ``refit`` there are scores alone."""
         return hasattr(self, "coef_")
 
-    def _report_row(self, k: int, table: Table) -> None:
+    def _row_text(self, k: int, table: Table) -> str:
         cells = [table.cells[k, fold] for fold in range(table.n_folds)]
         scores = [cell.score for cell in cells]
-        print(
+        return (
             f"[{type(self).__name__}] C = {table.Cs[k]:g}: score {np.mean(scores):.4g} (from {min(scores):.4g} to "
             f"{max(scores):.4g}), {sum(cell.seconds for cell in cells):.3g} s, gap {max(c.gap for c in cells):.1e}"
         )

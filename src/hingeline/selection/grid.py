@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from ..kernels.passes import scores_at
 from ..pace import Pace
 from ..problem import Data, Problem
-from ..solution import Solution
+from ..solution import Progress, Solution
 from ..solvers.driver import Stop
 from .early import EarlyEnd
 from .folds import Fold
@@ -115,7 +116,9 @@ class Grid:
     on_cell : callable (k, fold, Cell, list of Reached), optional
         Told of every cell that counts, when it is done; a list of where its machines are now goes with it.
     on_row : callable (k, Table), optional
-        Told of every C that all folds are done with.
+        Told of every C that all folds are done with; a true answer ends the path there.
+    callback : callable (chain, Progress), optional
+        Told of every sweep, from any thread; a true answer ends that training.
     done, reached : mappings, optional
         Cells of an earlier run, and where its machines were: (fold, machine) -> Reached.
     """
@@ -129,10 +132,12 @@ class Grid:
         n_threads: int = 1,
         on_cell: Callable[[int, int, Cell, list[Reached | None]], object] | None = None,
         on_row: Callable[[int, Table], object] | None = None,
+        callback: Callable[[int, Progress], object] | None = None,
         done: Mapping[tuple[int, int], Cell] | None = None,
         reached: Mapping[tuple[int, int], Reached] | None = None,
     ) -> None:
         self._study, self._early, self._on_cell, self._on_row = study, early, on_cell, on_row
+        self._callback = callback
         self._n_threads = 1 if study.data.blocks is not None else n_threads
         self.table = Table(Cs, dict(done or {}), len(study.folds))
         self._stopped = Event()
@@ -165,6 +170,7 @@ class Grid:
             study.stop,
             seed=seed,
             free_intercept=study.free_intercept,
+            callback=None if self._callback is None else partial(self._callback, chain),
             cancelled=self._stopped.is_set,
             n_threads=n_threads,
             reached=reached.get((fold, machine)),
@@ -260,10 +266,9 @@ class Grid:
         """Close the rows that are complete; tell whether there is nothing more to do."""
         table = self.table
         while self._row < table.Cs.size and all((self._row, f) in table.cells for f in range(table.n_folds)):
-            if self._on_row is not None:
-                self._on_row(self._row, table)
+            asked = self._on_row is not None and self._on_row(self._row, table)
             self._row += 1
-            if self._row < table.Cs.size and self._early is not None and self._ends(self._early):
+            if self._row < table.Cs.size and (asked or (self._early is not None and self._ends(self._early))):
                 table.cells = {at: cell for at, cell in table.cells.items() if at[0] < self._row}
                 return True
         return self._row == table.Cs.size
