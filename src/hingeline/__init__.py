@@ -14,29 +14,36 @@ from .version import __version__
 if TYPE_CHECKING:
     from .estimators import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
     from .kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+    from .selection import CPath, LinearSVCCV, LinearSVRCV, LogisticRegressionCV, c_path
     from .solution import Certificate, Progress, Solution
     from .solvers.solve import solve
 
 __all__ = [
+    "CPath",
     "Certificate",
     "EpsilonInsensitive",
     "Hinge",
     "LinearSVC",
+    "LinearSVCCV",
     "LinearSVR",
+    "LinearSVRCV",
     "Logistic",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "OneClassSVM",
     "Progress",
     "Solution",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "__version__",
+    "c_path",
     "solve",
 ]
 
 _HOMES = {
     "estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "OneClassSVM"),
     "kernels.losses": ("EpsilonInsensitive", "Hinge", "Logistic", "SquaredEpsilonInsensitive", "SquaredHinge"),
+    "selection": ("CPath", "LinearSVCCV", "LinearSVRCV", "LogisticRegressionCV", "c_path"),
     "solution": ("Certificate", "Progress", "Solution"),
     "solvers.solve": ("solve",),
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,14 +31,76 @@ class Certificate(NamedTuple):
     gap: float
 
 
+class Snapshot(NamedTuple):
+    """The variables of a run between two sweeps: copies.
+
+    Attributes
+    ----------
+    w, intercept
+        The model so far, as in ``Solution``.
+    alpha, lower, upper : ndarray of shape (n_rows,), or None
+        Dual variables and their bounds, where an engine over rows keeps them.
+    p : ndarray of shape (n_rows,), or None
+        Preferences, where the engine adapts them: a row is visited in proportion to its own. Zero for rows left out.
+    """
+
+    w: np.ndarray
+    intercept: Any
+    alpha: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    p: np.ndarray | None = None
+
+
+class Look:
+    """Takes a ``Snapshot`` when it is called. Closed at the end of the run, so that it keeps no data alive."""
+
+    def __init__(self, take: Callable[[], Snapshot] | None = None) -> None:
+        self._take = take
+
+    def __call__(self) -> Snapshot:
+        """Return the variables as they are now."""
+        if self._take is None:
+            raise RuntimeError("There is nothing to look at: call look() within a callback, while the run is going on.")
+        return self._take()
+
+    def close(self) -> None:
+        """Let go of the run."""
+        self._take = None
+
+    def __repr__(self) -> str:
+        return "Look()"
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return Look, ()
+
+
 class Progress(NamedTuple):
-    """What a callback is told after each sweep; ``gap`` is NaN where it was not computed."""
+    """What a callback is told after each sweep.
+
+    Attributes
+    ----------
+    n_iter, n_steps, seconds
+        Sweeps, visits of rows and seconds since the run began.
+    violation, gap : float
+        As in ``Solution.history``; the gap is NaN where it was not computed.
+    times_tol : float
+        What the stop rule looks at, as a multiple of what was asked for: training ends at 1. NaN or infinite where the
+        sweep cannot tell.
+    problem : int
+        Which of the problems of a fit it is, where there are several (one for each class).
+    look : Look
+        ``look()`` returns a ``Snapshot`` of the variables; costs a copy of them, and nothing where it is not called.
+    """
 
     n_iter: int
     n_steps: int
     seconds: float
     violation: float
     gap: float
+    times_tol: float = nan
+    problem: int = 0
+    look: Look = Look()
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,11 @@
-import io
 import os
-import sys
 
 import pytest
 
 from hingeline.cli import main
 from hingeline.cli.options import byte_size
-from hingeline.cli.progress import ProgressLine
 from hingeline.io import open_dataset
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+from hingeline.progress import CountBar
 
 
 @pytest.fixture
@@ -57,7 +50,7 @@ def test_interrupted(text, tmp_path, monkeypatch, capsys):
     def interrupt(self, *now):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ProgressLine, "__call__", interrupt)
+    monkeypatch.setattr(CountBar, "__call__", interrupt)
     assert main(["convert", str(text), str(tmp_path / "set")]) == 130
     assert os.listdir(tmp_path) == ["text"]
 
@@ -76,17 +69,3 @@ def test_sizes_that_are_none(text):
 
     with pytest.raises(argparse.ArgumentTypeError, match="512M"):
         byte_size(text)
-
-
-def test_progress_is_for_terminals(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("hingeline.cli.progress.SECONDS_BETWEEN", 0.0)
-    with ProgressLine("reading") as progress:
-        progress(1500, 3000)
-        progress(5, None)
-    assert terminal.getvalue().startswith("\rreading: 1.5 kB of 3 kB (50%)\rreading: 5 B")
-    assert terminal.getvalue().endswith("\r")
-    with ProgressLine("making", unit="rows") as progress:
-        progress(2 * 10**13, 0)
-    assert "20 Trows" in terminal.getvalue()

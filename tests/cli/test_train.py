@@ -367,9 +367,13 @@ def test_training_needs_no_scikit_learn(files):
 
 
 def test_progress_on_a_terminal_only(hard, monkeypatch, capsys):
+    monkeypatch.setattr("hingeline.progress.screen.QUIET", 0.0)
+    monkeypatch.setattr("hingeline.progress.screen.EVERY", 0.01)
+    assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
+    assert "sweep" not in capsys.readouterr().err
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
-    assert re.search(r"machine 1: sweep \d+", capsys.readouterr().err)
+    assert re.search(r"machine 1\b.*sweep \d+", capsys.readouterr().err)
     assert main(["train", "-q", *HARD, "--max-time", "0.3", hard, "model"]) == 0
     assert "sweep" not in capsys.readouterr().err
 

@@ -3,7 +3,15 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hingeline import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
+from hingeline import (
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    LinearSVRCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    OneClassSVM,
+)
 
 VARIANTS = [
     LinearSVC(),
@@ -22,6 +30,9 @@ VARIANTS = [
     LinearSVC(penalty="l1"),
     LogisticRegression(penalty="elasticnet", l1_ratio=0.5),
     OneClassSVM(),
+    LinearSVCCV(Cs=[0.1, 1.0]),
+    LogisticRegressionCV(Cs=[0.1, 1.0], n_jobs=2),
+    LinearSVRCV(Cs=[0.1, 1.0]),
 ]
 
 

@@ -1,12 +1,13 @@
 """The outer loop: caps, callbacks, the history, and the answers that it gives to engines."""
 
+import pickle
 from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
 from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification
 
-from hingeline import Certificate, Progress, SquaredHinge, solve
+from hingeline import Certificate, Hinge, Progress, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
 from hingeline.solution import HISTORY
 from hingeline.solvers.driver import CHECK_RATIO, LAG, Clock, Ended, Run, Stop, Verdict
@@ -56,6 +57,54 @@ def test_callback_sees_every_sweep_and_may_stop(engine):
     assert seen[-1].n_steps == solution.n_steps
     np.testing.assert_array_equal([p.violation for p in seen], solution.history["violation"])
     np.testing.assert_array_equal([p.n_steps for p in seen], solution.history["steps"])
+
+
+@EVERY
+@pytest.mark.parametrize("stop", [{"tol": 1e-3}, {"gap_tol": 1e-6}])
+def test_callback_is_told_how_far_the_goal_is(engine, stop):
+    seen = []
+    solution = solve(X, Y, solver=engine, callback=seen.append, random_state=0, **stop)
+    assert solution.converged
+    assert seen[0].times_tol > 1.0 or np.isnan(seen[0].times_tol)
+    assert seen[-1].times_tol <= 2.0  # 1, or what the sweep's estimate makes of it
+    if "tol" in stop and engine != "baseline":  # which looks at the span of the violations
+        np.testing.assert_allclose([p.times_tol for p in seen], [p.violation / 1e-3 for p in seen])
+
+
+@EVERY
+def test_callback_may_look_at_copies_of_the_variables(engine):
+    snapshots = []
+
+    def callback(progress):
+        snapshot = progress.look()
+        snapshots.append([np.copy(part) for part in snapshot])
+        for part in snapshot:
+            if isinstance(part, np.ndarray):
+                part[:] = 7.0  # its own
+
+    looked = solve(X, Y, Hinge(0.5), solver=engine, bias=1.0, callback=callback, random_state=0)
+    alone = solve(X, Y, Hinge(0.5), solver=engine, bias=1.0, random_state=0)
+    np.testing.assert_array_equal(looked.alpha, alone.alpha)
+    w, intercept, alpha, lower, upper, p = snapshots[-1]
+    np.testing.assert_array_equal(alpha, alone.alpha)
+    np.testing.assert_allclose(w, alone.w, rtol=1e-9)
+    np.testing.assert_allclose(intercept, alone.intercept, rtol=1e-9)
+    assert (lower == 0.0).all()
+    assert (upper == 0.5).all()
+    if engine in ("avsf", "hybrid"):
+        assert p.shape == alpha.shape
+        assert (p >= 0.0).all()
+        assert np.unique(snapshots[2][-1]).size > 10
+    else:
+        assert p == np.array(None)
+
+
+def test_what_was_told_keeps_no_data_alive():
+    seen = []
+    solve(X, Y, callback=seen.append)
+    with pytest.raises(RuntimeError, match="within a callback"):
+        seen[0].look()
+    assert pickle.loads(pickle.dumps(seen[0]))[:4] == seen[0][:4]
 
 
 def test_a_callback_may_raise():

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from hingeline import __version__
 
-from . import bench, convert, data, demo, predict, report, train, warmup
+from . import bench, convert, data, demo, predict, report, search, train, warmup
 
-COMMANDS = (demo, train, predict, report, convert, data, warmup, bench)
+COMMANDS = (demo, train, predict, search, report, convert, data, warmup, bench)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .options import byte_size, positive_int
-from .progress import ProgressLine
 
 if TYPE_CHECKING:
     from hingeline.io.dataset import Description
@@ -43,9 +42,10 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Convert, and say what came out."""
     from hingeline.io.convert import convert
+    from hingeline.progress import counting
 
     began = time.perf_counter()
-    with ProgressLine("converting") as progress:
+    with counting("converting") as progress:
         description = convert(
             args.data,
             args.dataset,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from .convert import add_memory, say_written
 from .options import natural, non_negative_float, positive_int
-from .progress import ProgressLine
 from .table import PlainTable
 
 if TYPE_CHECKING:
@@ -87,6 +86,7 @@ def run_info(args: argparse.Namespace) -> int:
     """Print the statistics of what is there, or what the catalogue knows of it."""
     from hingeline.io.catalogue import entries
     from hingeline.io.statistics import describe
+    from hingeline.progress import counting
 
     known = {entry.name: entry for entry in entries()}
     fetched = _folder(args) / args.name
@@ -109,7 +109,7 @@ def run_info(args: argparse.Namespace) -> int:
     if not path.exists():
         print(f"not here; fetch it with: hingeline data fetch {args.name}")
         return 0
-    with ProgressLine("reading") as progress:
+    with counting("reading") as progress:
         statistics = describe(path, progress)
     _print_statistics(path, statistics)
     return 0
@@ -119,11 +119,12 @@ def run_fetch(args: argparse.Namespace) -> int:
     """Download, verify, convert."""
     from hingeline.io.catalogue import find_entry
     from hingeline.io.fetch import fetch
+    from hingeline.progress import counting
 
     entry, folder = find_entry(args.name), _folder(args)
     began = time.perf_counter()
     print(f"{entry.url(args.url)} (licence: {entry.licence})", file=sys.stderr)
-    with ProgressLine("downloading") as downloading, ProgressLine("converting") as converting:
+    with counting("downloading") as downloading, counting("converting") as converting:
         description = fetch(
             entry,
             folder,
@@ -147,9 +148,10 @@ def run_fetch(args: argparse.Namespace) -> int:
 def run_make(args: argparse.Namespace) -> int:
     """Stream a synthetic dataset to disk."""
     from hingeline.io.generate import make_dataset
+    from hingeline.progress import counting
 
     began = time.perf_counter()
-    with ProgressLine("making", unit="rows") as progress:
+    with counting("making", unit=" rows") as progress:
         description = make_dataset(
             args.dataset,
             args.rows,

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 
-def read_rows(name: str) -> tuple[Any, np.ndarray]:
+def read_rows(name: str, quiet: bool = False) -> tuple[Any, np.ndarray]:
     """Return rows (CSR) and labels; indices in text begin at 1, as LIBLINEAR's do."""
     from hingeline.io import load_svmlight
+    from hingeline.progress import counting
 
     if Path(name).is_dir():
         from hingeline.io import open_dataset
 
         X, y = open_dataset(name)
     else:
-        X, y = load_svmlight(sys.stdin.buffer if name == "-" else name, zero_based=False)
+        with counting("reading", wanted=not quiet) as bar:
+            X, y = load_svmlight(sys.stdin.buffer if name == "-" else name, zero_based=False, progress=bar)
     if y.size == 0:
         raise ValueError(f"{name}: no rows are there.")
     return X, y

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     model = _read_model(options.model)
     if options.probabilities and model.type not in LOGISTIC:
         raise ValueError("probability output is only supported for logistic regression")
-    X, y = read_rows(options.data)
+    X, y = read_rows(options.data, options.quiet)
     values = scores(model, X)
     predicted = decide(model, values)
     with _output(options.output) as file:

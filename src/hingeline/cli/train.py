@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .liblinear_options import TRAIN_TEXT, TRAIN_USAGE, TrainOptions, add_words_parser, parse_train
-from .training_progress import ProgressLine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         from hingeline.io.run_folder import prepare
 
         prepare(options.run)
-    X, y = read_rows(options.data)
+    X, y = read_rows(options.data, options.quiet)
     if options.search:
         return _search(options, X, y)
     if options.folds is not None:
@@ -53,13 +52,16 @@ def run(args: argparse.Namespace) -> int:
 def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     from hingeline.liblinear.fit import fit
     from hingeline.liblinear.starts import Checkpoint, fingerprint
+    from hingeline.progress import open_screen
     from hingeline.solvers.interrupt import ends_training
+
+    from .training_progress import MachineBars
 
     checkpoint = None
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, fingerprint(X, y, options.settings))
-    with ProgressLine(options.quiet) as line, ends_training():
-        report = line.report if line.shown else None
+    with open_screen(not options.quiet) as screen, ends_training():
+        report = MachineBars(screen, options.settings).report if screen.shows else None
         trained = fit(X, y, options.settings, starts=checkpoint, report=report, warn=warn)
     if checkpoint is not None:
         checkpoint.save()
@@ -110,9 +112,12 @@ def _summarise(trained: Trained) -> None:
 
 def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
     from hingeline.liblinear.search import cross_validate
+    from hingeline.progress import StepsBar, open_screen
 
     assert options.folds is not None
-    tally = cross_validate(X, y, options.settings, options.folds, warn)
+    bar = StepsBar("cross validation", min(options.folds, y.size), "folds")
+    with open_screen(not options.quiet) as screen, screen.showing(bar):
+        tally = cross_validate(X, y, options.settings, options.folds, warn, bar.advance)
     if options.settings.is_regression:
         print(f"Cross Validation Mean squared error = {tally.mean_squared_error:g}")
         print(f"Cross Validation Squared correlation coefficient = {tally.squared_correlation:g}")

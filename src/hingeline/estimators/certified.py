@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral, Real
 from threading import Event
@@ -17,13 +17,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..problem import Data, Problem
-from ..solution import Solution
+from ..solution import Snapshot, Solution
 from ..solvers.driver import Stop
 from ..solvers.free_intercept import train_free
 from ..solvers.start import from_weights
 from ..solvers.train import ENGINES, train
 from .base import dense_coef
+from .callbacks import CallbackSupport
 from .html_repr import CertificateRepr
+from .watch import Watch
 
 PER_SOLUTION = {
     "n_iter_": "n_iter",
@@ -58,7 +60,7 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
 Start = Callable[[Problem, int], "np.ndarray | None"]
 
 
-class CertifiedEstimator(CertificateRepr, BaseEstimator):
+class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
     """Trains one problem, or one a class, by ``solver`` with the stop rules and caps of the parameters."""
 
     def _bias(self) -> float:
@@ -72,8 +74,12 @@ class CertifiedEstimator(CertificateRepr, BaseEstimator):
         n: int,
         start: Start,
         trainer: Callable[..., Solution] | None = None,
+        *,
+        watch: Watch | None = None,
+        names: Sequence[Any] = (),
     ) -> list[Solution]:
         """Solve the problems 0 to n - 1 over ``data`` by ``trainer`` (None: over rows), on ``n_jobs`` threads."""
+        watch = watch or Watch()
         run = trainer or (train_free if self.fit_intercept == "free" else train)
         stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n)
@@ -82,19 +88,22 @@ class CertifiedEstimator(CertificateRepr, BaseEstimator):
         def one(k: int) -> Solution:
             problem = problem_of(k)
             alpha0 = start(problem, k)
-            return run(
-                problem,
-                self.solver,
-                stop,
-                seed=int(seeds[k]),
-                alpha0=alpha0,
-                cancelled=interrupted.is_set,
-                n_threads=max(1, n_jobs // n),
-            )
+            with watch.problem(k) as callback:
+                return run(
+                    problem,
+                    self.solver,
+                    stop,
+                    seed=int(seeds[k]),
+                    alpha0=alpha0,
+                    callback=callback,
+                    cancelled=interrupted.is_set,
+                    n_threads=max(1, n_jobs // n),
+                )
 
         n_jobs = effective_n_jobs(self.n_jobs)
         if data.blocks is not None:  # each problem would read the files and take the memory that is left
             n_jobs = 1
+        watch.begin(n, names, parallel=min(n_jobs, n) > 1)
         if min(n_jobs, n) == 1:
             return [one(k) for k in range(n)]
         with ThreadPoolExecutor(min(n_jobs, n)) as pool:
@@ -119,6 +128,14 @@ class CertifiedEstimator(CertificateRepr, BaseEstimator):
         constant = np.atleast_1d(self.intercept_) / bias if bias else np.zeros(coef.shape[0])
         return lambda problem, k: from_weights(problem, np.append(coef[k], constant[k]))
 
+    def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
+        """Return the attributes that predictions need, from what each problem has reached; None: has not begun."""
+        if len(reached) == 1 and reached[0] is not None:
+            return {"coef_": np.atleast_2d(reached[0].w), "intercept_": np.atleast_1d(reached[0].intercept)}
+        zero = np.zeros_like(next(at.w for at in reached if at is not None))
+        coef = np.array([zero if at is None else at.w for at in reached])
+        return {"coef_": coef, "intercept_": np.array([0.0 if at is None else at.intercept for at in reached])}
+
     def _keep_runs(self, features: dict[str, Any], solutions: list[Solution]) -> None:
         """Set what a run leaves, and what is known of the features."""
         self.__dict__.pop("feature_names_in_", None)
@@ -140,7 +157,7 @@ class CertifiedEstimator(CertificateRepr, BaseEstimator):
                     f"[{type(self).__name__}] {s.solver}: {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, "
                     f"violation {s.certificate.violation:.2e}, gap {s.certificate.gap:.2e} ({s.stop_reason})"
                 )
-        capped = [s for s in solutions if not s.converged]
+        capped = [s for s in solutions if not (s.converged or s.stop_reason == "callback")]  # who asks knows
         if capped:
             worst = max(capped, key=lambda s: s.certificate.gap)
             remedy = "Scale the data, or choose a smaller C."

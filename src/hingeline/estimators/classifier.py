@@ -16,6 +16,7 @@ from ..solution import Solution
 from .base import decision_values, dense_coef, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import class_weights, drop_weightless, encode_labels, encode_weights, row_weights
+from .watch import Watch
 
 CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
     **TRAINING_CONSTRAINTS,
@@ -55,12 +56,20 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
             )
         weights = encode_weights(sample_weight, data.n_rows)
         drop_weightless(classes, codes, weights)
-        solutions = self._train(data, classes, codes, weights)
-        self._keep(features, classes, codes, solutions)
+        with Watch(self, X, y, sample_weight, **features, classes_=classes) as watch:
+            solutions = self._train(data, classes, codes, weights, watch)
+            self._keep(features, classes, codes, solutions)
         self._report(solutions)
         return self
 
-    def _train(self, data: Data, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> list[Solution]:
+    def _train(
+        self,
+        data: Data,
+        classes: np.ndarray,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        watch: Watch | None = None,
+    ) -> list[Solution]:
         """Train one machine for two classes, else one for each class against the rest."""
         loss = self._loss()
         per_class = class_weights(self.class_weight, classes, codes, weights)
@@ -72,7 +81,8 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
             return make_problem(data, y, row_weights(weights, per_class, positive, positives[k]), loss)
 
         same_classes = hasattr(self, "coef_") and np.array_equal(self.classes_, classes)
-        return self._solve(data, problem_of, len(positives), self._previous(data, same_classes))
+        start = self._previous(data, same_classes)
+        return self._solve(data, problem_of, len(positives), start, watch=watch, names=list(classes))
 
     def _keep(
         self, features: dict[str, Any], classes: np.ndarray, codes: np.ndarray, solutions: list[Solution]

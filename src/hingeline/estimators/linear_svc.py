@@ -20,6 +20,7 @@ from ..solvers.driver import Stop
 from .classifier import CLASSIFIER_CONSTRAINTS
 from .labels import class_weights
 from .sparse_penalty import SparsePenaltyClassifier
+from .watch import Watch
 
 LOSSES: dict[str, Callable[[float], Loss]] = {"hinge": Hinge, "squared_hinge": SquaredHinge}
 
@@ -67,7 +68,7 @@ class LinearSVC(SparsePenaltyClassifier):
     random_state : int, RandomState or None
         Seed of the order in which rows are visited.
     verbose : int
-        Above zero, a line is printed for each binary problem when it is solved.
+        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
 
     Attributes
     ----------
@@ -139,9 +140,16 @@ class LinearSVC(SparsePenaltyClassifier):
     def _l1_share(self) -> float:
         return 1.0 if self.penalty == "l1" else 0.0
 
-    def _train(self, data: Data, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> list[Solution]:
+    def _train(
+        self,
+        data: Data,
+        classes: np.ndarray,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        watch: Watch | None = None,
+    ) -> list[Solution]:
         if self.multi_class == "ovr":
-            return super()._train(data, classes, codes, weights)
+            return super()._train(data, classes, codes, weights, watch)
         if self.penalty != "l2":
             raise ValueError(
                 'multi_class="crammer_singer" has the penalty "l2" alone: choose it, or multi_class="ovr".'
@@ -153,12 +161,12 @@ class LinearSVC(SparsePenaltyClassifier):
             weights = per_class[codes] if weights is None else weights * per_class[codes]
         stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        start = self._previous_examples(data.n_rows, classes)
-        return [
-            train_crammer_singer(
-                data, codes, classes.size, weights, float(self.C), self.solver, stop, seed=seed, alpha0=start
-            )
-        ]
+        how: dict[str, Any] = {"seed": seed, "alpha0": self._previous_examples(data.n_rows, classes)}
+        watch = watch or Watch()
+        watch.begin(1)
+        with watch.problem(0) as callback:
+            how["callback"] = callback
+            return [train_crammer_singer(data, codes, classes.size, weights, float(self.C), self.solver, stop, **how)]
 
     def _previous_examples(self, n_rows: int, classes: np.ndarray) -> np.ndarray | None:
         """Return the dual variables of the machine for all classes, where ``warm_start`` finds them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..kernels.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
 from ..problem import make_problem
+from ..solution import Snapshot
 from ..solvers.solve import checked_targets
 from .base import decision_values, dense_coef, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights
+from .watch import Watch
 
 LOSSES: dict[str, Callable[[float, float], Loss]] = {
     "epsilon_insensitive": EpsilonInsensitive,
@@ -47,7 +49,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     dual : {"auto"} or bool
         Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
     verbose : int
-        Above zero, a line is printed when the problem is solved.
+        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
     random_state : int, RandomState or None
         Seed of the order in which rows are visited.
     max_iter, max_time : optional
@@ -145,14 +147,20 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         y = checked_targets(y, data.n_rows)
         weights = encode_weights(sample_weight, data.n_rows)
         problem = make_problem(data, y, weights, LOSSES[self.loss](float(self.C), float(self.epsilon)))
-        solutions = self._solve(data, lambda k: problem, 1, self._previous(data, hasattr(self, "coef_")))
-        self._keep_runs(features, solutions)
-        self.coef_ = solutions[0].w
-        self.intercept_ = np.array([solutions[0].intercept])
-        self.dual_coef_ = solutions[0].alpha
-        self.support_ = np.flatnonzero(self.dual_coef_)
+        start = self._previous(data, hasattr(self, "coef_"))
+        with Watch(self, X, y, sample_weight, **features) as watch:
+            solutions = self._solve(data, lambda k: problem, 1, start, watch=watch)
+            self._keep_runs(features, solutions)
+            self.coef_ = solutions[0].w
+            self.intercept_ = np.array([solutions[0].intercept])
+            self.dual_coef_ = solutions[0].alpha
+            self.support_ = np.flatnonzero(self.dual_coef_)
         self._report(solutions)
         return self
+
+    def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
+        model = super()._model_of(reached)
+        return {**model, "coef_": model["coef_"][0]}
 
     def predict(self, X: Any) -> np.ndarray:
         """Return f(x) = <x, coef_> + intercept_ for each row, shape (n_samples,)."""

@@ -52,7 +52,7 @@ class LogisticRegression(SparsePenaltyClassifier):
         Caps on sweeps (Newton: iterations) and seconds; none by default. A fit that one of them ends warns, and is
         usable.
     verbose : int
-        Above zero, a line is printed for each binary problem when it is solved.
+        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
     warm_start : bool
         Start from the previous solution: from its dual variables where the number of rows is the same, else from its
         weights.

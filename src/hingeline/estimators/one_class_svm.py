@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -11,12 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..solution import Snapshot
 from ..solvers.driver import Stop
 from ..solvers.finish import MEANINGS
 from ..solvers.one_class import train_one_class
 from .base import decision_values, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights
+from .watch import Watch
 
 ON_BOUNDARY = 1e-12  # times rho: support vectors on the boundary count as inside, whatever rounding makes of them
 SHARED = ("tol", "gap_tol", "max_iter", "max_time", "random_state", "verbose")
@@ -46,7 +49,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
     random_state : int, RandomState or None
         Seed of the order in which rows are visited.
     verbose : int
-        Above zero, a line is printed when training has ended.
+        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
 
     Attributes
     ----------
@@ -112,16 +115,23 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         weights = encode_weights(sample_weight, data.n_rows)
         stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        solution = train_one_class(data, weights, float(self.nu), self.solver, stop, seed=seed)
-        self._keep_runs(features, [solution])
-        self.coef_ = solution.w[None, :]
-        rho = -solution.intercept
-        self.offset_ = rho - ON_BOUNDARY * abs(rho)
-        self.intercept_ = np.array([-self.offset_])
-        self.dual_coef_ = solution.alpha
-        self.support_ = np.flatnonzero(solution.alpha)
+        with Watch(self, X, y, sample_weight, **features) as watch:
+            watch.begin(1)
+            with watch.problem(0) as callback:
+                solution = train_one_class(
+                    data, weights, float(self.nu), self.solver, stop, seed=seed, callback=callback
+                )
+            self._keep_runs(features, [solution])
+            self.__dict__.update(_model(solution.w, -solution.intercept))
+            self.dual_coef_ = solution.alpha
+            self.support_ = np.flatnonzero(solution.alpha)
         self._report([solution])
         return self
+
+    def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
+        (at,) = reached
+        assert at is not None
+        return _model(at.w, -at.intercept)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return <x, w> for each row: the larger, the more it is like the others."""
@@ -135,3 +145,8 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return 1 for rows inside or on the boundary, -1 for those outside."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+
+def _model(w: np.ndarray, rho: float) -> dict[str, Any]:
+    offset = rho - ON_BOUNDARY * abs(rho)
+    return {"coef_": w[None, :], "offset_": offset, "intercept_": np.array([-offset])}

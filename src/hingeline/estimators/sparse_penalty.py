@@ -31,9 +31,10 @@ class SparsePenaltyClassifier(CertifiedClassifier):
         n: int,
         start: Start,
         trainer: Callable[..., Solution] | None = None,
+        **watched: Any,
     ) -> list[Solution]:
         if self.penalty == "l2":
-            return super()._solve(data, problem_of, n, start)
+            return super()._solve(data, problem_of, n, start, **watched)
         columns, l1_ratio = as_columns(data), self._l1_share()
         free = self.fit_intercept == "free"
 
@@ -41,7 +42,7 @@ class SparsePenaltyClassifier(CertifiedClassifier):
             """Train on one thread, however many there are: threads go over the classes here."""
             return train_primal(problem, solver, stop, columns=columns, l1_ratio=l1_ratio, free_intercept=free, **how)
 
-        return super()._solve(data, problem_of, n, start, over_columns)
+        return super()._solve(data, problem_of, n, start, over_columns, **watched)
 
     def _previous(self, data: Data, comparable: bool) -> Start:
         if self.penalty == "l2":

@@ -138,6 +138,13 @@ def scores(rows: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
+def scores_at(rows: Any, which: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
+    """out_k = <x_i, w> for the rows i = which[k], k from begin to end."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        out[k] = dot(rows, which[k], w)
+
+
+@kernel
 def signed_scores(rows: Any, s: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
     """out_i = y_i <x_i, w> for the rows begin to end."""
     for i in range(np.uint64(begin), np.uint64(end)):

@@ -23,7 +23,7 @@ from .tolerance import tol_of
 
 NO_TIME = 1e-9  # seconds: a machine that comes too late returns where it starts
 
-Report = Callable[[int, Progress], Any]  # told of machine and progress after each sweep
+Report = Callable[[int, "Progress | None"], Any]  # told of machine and progress after each sweep; None: it has ended
 
 
 class Trained(NamedTuple):
@@ -68,6 +68,8 @@ class MachineRun:
             start, sweeps, steps, seconds = state(s), sweeps + s.n_iter, steps + s.n_steps, seconds + s.seconds
             self.starts.keep(k, start)
             if s.stop_reason != "max_time" or left <= part:
+                if report is not None:
+                    report(k, None)
                 return replace(s, n_iter=sweeps, n_steps=steps, seconds=seconds, history=np.concatenate(histories))
 
     def problem(self, k: int, problem: Problem) -> Solution:

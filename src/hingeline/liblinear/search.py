@@ -74,12 +74,15 @@ def _differs(model: LinearModel, w: np.ndarray) -> bool:
     return bool(np.linalg.norm(model.w - w) > UNCHANGED * np.linalg.norm(model.w))
 
 
-def cross_validate(X: Any, y: np.ndarray, settings: Settings, count: int, warn: Say) -> Tally:
-    """Return how well rows are predicted by models that have not seen them."""
+def cross_validate(
+    X: Any, y: np.ndarray, settings: Settings, count: int, warn: Say, advance: Callable[[], object] = lambda: None
+) -> Tally:
+    """Return how well rows are predicted by models that have not seen them; ``advance`` is called after each fold."""
     tally = Tally()
     for held_out in folds_of(y.size, count, settings.seed, warn):
         fold = Fold(X, y, held_out)
         tally = tally.add(fold.predict(settings, warn), fold.held_out_y)
+        advance()
     return tally
 
 

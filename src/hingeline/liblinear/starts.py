@@ -109,11 +109,11 @@ def fingerprint(X: Any, y: np.ndarray, settings: Settings) -> dict[str, Any]:
     """Return what tells a problem from others: its settings, the shape of its data and checksums of samples."""
     options = {name: value for name, value in asdict(settings).items() if name in PROBLEM}
     options["weights"] = [list(pair) for pair in settings.weights]
-    sampled = [_checksum(array) for array in (X.indptr, X.indices, X.data, y)]
+    sampled = [checksum(array) for array in (X.indptr, X.indices, X.data, y)]
     return {**options, "rows": X.shape[0], "columns": X.shape[1], "nonzeros": int(X.nnz), "data": sampled}
 
 
-def _checksum(array: np.ndarray) -> int:
+def checksum(array: np.ndarray) -> int:
     """Return a checksum of blocks that are spread over the array."""
     flat = np.ascontiguousarray(array[:1] if array.strides == (0,) else array).view(np.uint8)
     crc32 = 0

@@ -31,7 +31,7 @@ from ..kernels.random import seeded
 from ..kernels.schedule import Preferences
 from ..pace import Pace
 from ..problem import Data, make_problem
-from ..solution import Certificate, Progress, Solution
+from ..solution import Certificate, Progress, Snapshot, Solution
 from .certificate import UNIT_ROUNDOFF
 from .driver import Clock, Run, Stop, Verdict
 from .finish import meaning, run_engine, solution_of
@@ -78,6 +78,11 @@ class Examples:
         primal, gap = 0.5 * squared_length(self.w) + fsum(losses), fsum(gaps)
         return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
 
+    def snapshot(self) -> Snapshot:
+        """Return the model so far: weights of shape (n_classes, n_features), intercepts of shape (n_classes,)."""
+        W = self.w.reshape(-1, self.alpha.shape[1]).T
+        return Snapshot(np.ascontiguousarray(W[:, :-1]), self.data.rows.bias * W[:, -1])
+
     def floor(self) -> float:
         """Return about what rounding makes of a violation at the optimum."""
         lengths = 2.0 * weighted_lengths(np.abs(self.alpha).max(axis=1), self.data.q)
@@ -108,7 +113,7 @@ def train_crammer_singer(
     problem = make_problem(data, codes.astype(np.uint32), weights, Hinge(float(C)))
     clock = Clock(stop.max_time, None)
     examples = _examples(problem.data, problem.y, problem.C, n_classes, alpha0)
-    run = Run(stop, clock, certify=examples.refresh, floor=examples.floor, callback=callback)
+    run = Run(stop, clock, certify=examples.refresh, floor=examples.floor, callback=callback, take=examples.snapshot)
     to_the_end = Pace()
     if alpha0 is not None:
         run.dual = examples.refresh(to_the_end).dual
@@ -120,8 +125,7 @@ def train_crammer_singer(
 
     reason = run_engine(engine, run, data, solver, ACCURATE)
     certificate = examples.refresh(to_the_end)
-    W = examples.w.reshape(-1, n_classes).T
-    w, intercept = np.ascontiguousarray(W[:, :-1]), data.rows.bias * W[:, -1]
+    w, intercept = examples.snapshot()[:2]
     return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=examples.alpha)
 
 

@@ -12,14 +12,14 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from enum import Enum
 from itertools import count
-from math import isnan
+from math import isnan, nan
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ..pace import Pace
-from ..solution import HISTORY, Certificate, Progress
+from ..solution import HISTORY, Certificate, Look, Progress, Snapshot
 from ..threads import Team
 from . import interrupt
 from .trend import Budget
@@ -122,6 +122,8 @@ class Run:
         Told of every sweep; a true answer ends training.
     team : Team
         The threads that may be used.
+    take : callable () -> Snapshot
+        Copies the variables, for callbacks that look at them.
     """
 
     def __init__(
@@ -132,6 +134,7 @@ class Run:
         floor: Callable[[], float],
         callback: Callable[[Progress], Any] | None = None,
         team: Team = ALONE,
+        take: Callable[[], Snapshot] | None = None,
     ) -> None:
         self.team = team
         self.stop = stop
@@ -142,7 +145,7 @@ class Run:
         self.budget, self._spent_before = Budget(), 0.0  # of the present phase
         self._certify = certify
         self.floor = floor
-        self._callback = callback
+        self._callback, self._look = callback, Look(take)
         self._records: list[tuple[float, int, float, float]] = []
         self.dual = 0.0
         self.certificate: Certificate | None = None  # the last one that a sweep asked for
@@ -157,8 +160,9 @@ class Run:
         """One record a sweep."""
         return np.array(self._records, dtype=HISTORY)
 
-    def note_gap(self, gap: float) -> None:
-        """Add the final certificate's gap to the last sweep's record."""
+    def finish(self, gap: float) -> None:
+        """Add the final certificate's gap to the last sweep's record; from now on nobody can look."""
+        self._look.close()
         if self._records:
             self._records[-1] = (*self._records[-1][:3], gap)
 
@@ -200,14 +204,15 @@ class Run:
         if not isnan(gain):
             self.dual += gain
         asked = self.stop.tol if self.stop.gap_tol is None else self.stop.gap_tol * self.dual
+        times_tol = nan
         if asked > 0.0:
-            measure = criterion if self.stop.gap_tol is None else gap
-            self.budget.trend.add(self.spent, measure / asked)
+            times_tol = (criterion if self.stop.gap_tol is None else gap) / asked
+            self.budget.trend.add(self.spent, times_tol)
         verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
         self._records.append((self.clock.seconds, self.n_steps, violation, exact_gap))
         if self._callback is not None:
-            progress = Progress(self.n_iter, self.n_steps, self.clock.seconds, violation, exact_gap)
-            if self._callback(progress):
+            reached = (violation, exact_gap, times_tol)
+            if self._callback(Progress(self.n_iter, self.n_steps, self.clock.seconds, *reached, look=self._look)):
                 raise Ended("callback")
         if verdict is Verdict.SATISFIED and self.stop.gap_tol is not None:
             raise Ended("gap_tol")

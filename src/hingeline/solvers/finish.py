@@ -71,7 +71,7 @@ def solution_of(
     met = certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
     if reason == "rounding" and met:
         reason = "tol" if stop.gap_tol is None else "gap_tol"
-    run.note_gap(certificate.gap)
+    run.finish(certificate.gap)
     return Solution(
         w=w,
         intercept=intercept,

@@ -35,6 +35,7 @@ from .sample import sample_of
 from .state import State, new_variables_of
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
+WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # near to a known solution: the share of the margins' way, in the same units
 NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
 LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
@@ -262,6 +263,9 @@ def _smoothed(state: State, run: Run) -> _Smoothed:
     A sample tells more than the sweeps of a phase before this one, but not more than a start that the user gave.
     """
     step, unit = sample_step(state.problem), _unit(state.problem)
+    if state.near is not None and run.n_iter == 0:
+        delta = min(max(WIDTH_SHARE * state.near.width, LEAST_WIDTH * unit), WIDTH_SHARE * unit)
+        return _Smoothed(state, run, run.team, state.from_anchor(state.near.w), delta)
     no_start = not state.w.any() or (run.n_steps > 0 and state.anchor == 0.0)
     part = sample_of(state.problem, step) if step > 1 and no_start else None
     if part is not None:

@@ -63,13 +63,14 @@ class _Point:
         self.C = np.where(responding, state.variables.C, 0.0)
         self.settled = np.where(responding, 0.0, state.variables.alpha)
         self.max_z = sqrt(problem.data.largest_q)
-        self.w = state.from_anchor(state.w)
+        begin = state.near.w if state.near is not None and run.n_iter == 0 else state.w
+        self.w = state.from_anchor(begin)
         self.m = missing(self.loss, problem.y, 0.0).astype(np.float64)
         self.alpha, self.s, self.excess = (np.empty_like(self.m) for _ in range(3))
         self.a = np.ascontiguousarray(state.variables.alpha) * responding
         self.rho = self.w.copy()
-        if state.w.any():
-            self.m -= self.Z.times(state.w)
+        if begin.any():
+            self.m -= self.Z.times(begin)
         if self.a.any():
             self.rho -= self.Z.transposed(self.a)
         self.settled_losses = sum_terms(

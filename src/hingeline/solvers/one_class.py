@@ -31,7 +31,7 @@ from ..kernels.random import seeded
 from ..kernels.schedule import Preferences
 from ..pace import Pace
 from ..problem import Data, make_problem
-from ..solution import Certificate, Progress, Solution
+from ..solution import Certificate, Progress, Snapshot, Solution
 from .certificate import UNIT_ROUNDOFF
 from .driver import Clock, Run, Stop, Verdict
 from .finish import meaning, run_engine, solution_of
@@ -101,6 +101,10 @@ class OneClass:
         violation = max(0.0, max(largest) - min(least))
         return Certificate(violation, dual + gap, dual, 0.0 if size == 0.0 else gap / size)
 
+    def snapshot(self) -> Snapshot:
+        """Return the model so far."""
+        return Snapshot(self.w[:-1].copy(), -self.rho, self.alpha.copy(), np.zeros_like(self.C), self.C.copy())
+
     def floor(self) -> float:
         """Return about what rounding makes of a violation at the optimum."""
         return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * weighted_lengths(self.alpha, self.data.q))
@@ -140,7 +144,7 @@ def train_one_class(
     to_the_end = Pace()
     machine = OneClass(data, C, float(nu) * float(C.sum()), np.zeros(data.n_rows), np.zeros(data.n_features + 1))
     machine.start(to_the_end)
-    run = Run(stop, clock, certify=machine.refresh, floor=machine.floor, callback=callback)
+    run = Run(stop, clock, certify=machine.refresh, floor=machine.floor, callback=callback, take=machine.snapshot)
     everyone, rng = np.flatnonzero(C > 0.0).astype(np.uint32), seeded(seed)
 
     def engine() -> None:

@@ -16,7 +16,7 @@ from ..kernels.columns import Columns, add_columns, column_dots
 from ..kernels.expansion import expand, row_terms
 from ..pace import Pace
 from ..problem import Problem
-from ..solution import Certificate
+from ..solution import Certificate, Snapshot
 from .certificate import UNIT_ROUNDOFF
 
 
@@ -94,6 +94,10 @@ class Penalised:
         primal = self.penalty(self.w) + fsum(losses)
         gap = fsum(gaps) + float(np.sum(np.maximum(terms, 0.0)))
         return Certificate(self.violation, primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
+
+    def snapshot(self) -> Snapshot:
+        """Return the model so far."""
+        return Snapshot(self.w[:-1].copy(), self.problem.data.rows.bias * float(self.w[-1]))
 
     def floor(self) -> float:
         """Return about what rounding makes of a violation: u times the size of the sums that make the gradient."""

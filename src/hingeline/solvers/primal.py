@@ -77,7 +77,7 @@ def train_primal(
     if alpha0 is not None:
         primal.w[:] = alpha0
         primal.f[:] = primal.times(primal.w, Pace(clock.check, first=256))
-    run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback)
+    run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with blas().limit(limits=1, user_api="blas"):
         reason = run_engine(lambda: _iterate(primal, run, rng, adapts, shrinks), run, data, solver, ACCURATE)

@@ -87,7 +87,7 @@ def solve(
         raise ValueError(f"bias must be finite; got {bias!r}.")
     n_threads = effective_n_jobs(n_jobs)
     data = read_data(X, float(bias or free_intercept), n_threads)
-    y = checked_targets(y, data.n_rows) if isinstance(loss, REGRESSION) else _labels(y, data.n_rows)
+    y = checked_targets(y, data.n_rows) if isinstance(loss, REGRESSION) else checked_labels(y, data.n_rows)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     problem = make_problem(data, y, weights, type(loss)(*map(float, loss)))
     if alpha0 is not None:
@@ -150,7 +150,8 @@ def checked_targets(y: Any, n_rows: int) -> np.ndarray:
     return y
 
 
-def _labels(y: Any, n_rows: int) -> np.ndarray:
+def checked_labels(y: Any, n_rows: int) -> np.ndarray:
+    """Return labels -1 and +1 as float32, or raise."""
     y = np.asarray(y)
     if y.shape != (n_rows,):
         raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one label a row is needed.")

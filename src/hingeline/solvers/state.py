@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,21 @@ from ..kernels.losses import REGRESSION, lower, upper
 from ..kernels.passes import settle_rows
 from ..kernels.variables import Variables, new_variables
 from ..problem import Problem
+
+
+class Near(NamedTuple):
+    """The solution of a similar problem, for engines that can start from weights that are not those of alpha.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_features + 1,)
+        Its weights, the intercept's last.
+    width : float
+        How far the margins are believed to move from there (on average).
+    """
+
+    w: np.ndarray
+    width: float
 
 
 @dataclass
@@ -21,6 +37,7 @@ class State:
     w: np.ndarray
     rng: np.ndarray
     anchor: float = 0.0  # the intercept's weight is regularised towards this; see free_intercept.py
+    near: Near | None = None  # where Newton's method begins, if no other engine has been at work before
     is_primal: bool = False  # w is an engine's own, near to what the dual variables give but not the same
 
     def to_anchor(self, u: np.ndarray) -> np.ndarray:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.losses import lower, upper
 from ..kernels.passes import squared_length
 from ..kernels.random import seeded
 from ..pace import Pace
 from ..problem import Problem
-from ..solution import Certificate, Progress, Solution
+from ..solution import Certificate, Progress, Snapshot, Solution
 from ..threads import WORTH_SHARING, Team
 from .avsf import avsf
 from .baseline import baseline
@@ -23,7 +24,7 @@ from .newton import newton
 from .newton_cg import newton_cg
 from .out_of_core import out_of_core
 from .select import OUT_OF_CORE, plan
-from .state import State, new_variables_of
+from .state import Near, State, new_variables_of
 
 ENGINES: dict[str, Callable[[State, Run], None]] = {
     "baseline": baseline,
@@ -32,6 +33,8 @@ ENGINES: dict[str, Callable[[State, Run], None]] = {
     "newton": newton,
     "newton_cg": newton_cg,
 }
+ADAPTIVE = ("avsf", "hybrid")  # those that keep a preference for every row
+BEGIN_NEAR = ("newton", "newton_cg")  # engines that can begin at weights that are not those of alpha
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
 
@@ -44,16 +47,18 @@ def train(
     seed: int,
     alpha0: np.ndarray | None = None,
     anchor: float = 0.0,
+    near: Near | None = None,
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
     n_threads: int = 1,
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run.
 
-    The intercept's weight is regularised towards ``anchor``.
+    The intercept's weight is regularised towards ``anchor``. ``near`` is where Newton's method begins, ``alpha0`` where
+    the other engines do.
     """
     with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
-        return _train(problem, solver, stop, seed, alpha0, anchor, callback, cancelled, team)
+        return _train(problem, solver, stop, seed, alpha0, anchor, near, callback, cancelled, team)
 
 
 def _train(
@@ -63,6 +68,7 @@ def _train(
     seed: int,
     alpha0: np.ndarray | None,
     anchor: float,
+    near: Near | None,
     callback: Callable[[Progress], Any] | None,
     cancelled: Callable[[], bool] | None,
     team: Team,
@@ -70,7 +76,7 @@ def _train(
     clock = Clock(stop.max_time, cancelled)
     phases, engines = plan(problem, solver, stop), list[str]()
     variables = new_variables_of(problem, alpha0)
-    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor)
+    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor, near)
     state.w[-1] = anchor
 
     def refresh(pace: Pace) -> Certificate:
@@ -91,11 +97,27 @@ def _train(
         state.w[-1] += anchor
         return certify(problem, variables, state.w, pace, regularised=v)
 
+    def take() -> Snapshot:
+        p = None
+        if engines[-1] in ADAPTIVE:
+            p, visited = np.zeros(problem.data.n_rows), problem.variables_in_order()
+            p[visited] = np.maximum(variables.p[visited], 0.0)  # negative: left out
+        alpha = variables.alpha.copy()
+        least, most = (np.broadcast_to(f(problem.loss, variables.C), alpha.shape).copy() for f in (lower, upper))
+        return Snapshot(state.w[:-1].copy(), problem.data.rows.bias * float(state.w[-1]), alpha, least, most, p)
+
     run = Run(
-        stop, clock, certify=refresh, floor=lambda: rounding_floor(problem, variables), callback=callback, team=team
+        stop,
+        clock,
+        certify=refresh,
+        floor=lambda: rounding_floor(problem, variables),
+        callback=callback,
+        team=team,
+        take=take,
     )
     to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
-    if variables.alpha.any():
+    begins_near = near is not None and phases[0].engine in BEGIN_NEAR  # asks neither for w nor for the dual
+    if variables.alpha.any() and not begins_near:
         run.dual = refresh(to_the_end).dual
     for k, phase in enumerate(phases):
         before = (variables.alpha.copy(), run.dual) if 0 < k < len(phases) - 1 else None
@@ -103,18 +125,18 @@ def _train(
         if state.is_primal:
             state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
         engine = out_of_core if phase.engine == OUT_OF_CORE else ENGINES[phase.engine]
-        reason, certificate = _phase(engine, state, run, refresh, to_the_end)
         engines.append(phase.engine)
+        reason, certificate = _phase(engine, state, run, refresh, to_the_end)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
-        if not (reason == NEXT_PHASE or (stuck and not _meets(certificate, stop))):
+        if not (reason == NEXT_PHASE or (stuck and not meets(certificate, stop))):
             break
         run.dual = certificate.dual
         if before is not None and run.dual < before[1]:  # the next phase is to start from the better of the two
             variables.alpha[:], run.dual = before
             state.is_primal = True  # so that w is computed anew
-    if reason == "rounding" and _meets(certificate, phase.stop):
+    if reason == "rounding" and meets(certificate, phase.stop):
         reason = "tol" if stop.gap_tol is None else "gap_tol"
-    run.note_gap(certificate.gap)
+    run.finish(certificate.gap)
     return Solution(
         w=state.w[:-1],
         intercept=problem.data.rows.bias * float(state.w[-1]),
@@ -130,7 +152,7 @@ def _train(
     )
 
 
-def _meets(certificate: Certificate, stop: Stop) -> bool:
+def meets(certificate: Certificate, stop: Stop) -> bool:
     """Tell whether a certificate meets the stop rule."""
     return certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
 

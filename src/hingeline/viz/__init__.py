@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from .c_grid import CGridDisplay
 from .c_panels import CPanelsDisplay
+from .c_path import CPathDisplay
+from .convergence import ConvergenceDisplay
+from .frequency import FrequencyDisplay
+from .frequency_record import FrequencyRecord
 from .report import write_report
+from .weights import WeightsDisplay
 
-__all__ = ["CGridDisplay", "CPanelsDisplay", "write_report"]
+__all__ = [
+    "CGridDisplay",
+    "CPanelsDisplay",
+    "CPathDisplay",
+    "ConvergenceDisplay",
+    "FrequencyDisplay",
+    "FrequencyRecord",
+    "WeightsDisplay",
+    "write_report",
+]

@@ -1,0 +1,75 @@
+"""Callbacks on estimators: scikit-learn's (version 1.9 and later), and plain callables everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, FitCallback
+except ImportError:  # before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Keeps callables, and hands them on to clones."""
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Set callables that are told of the progress of ``fit``."""
+            if not all(isinstance(callback, EachSweep) for callback in callbacks):
+                raise TypeError("callbacks must be callables: scikit-learn's callbacks need version 1.9 of it.")
+            if callbacks:
+                self._skl_callbacks = list(callbacks)
+            else:
+                self.__dict__.pop("_skl_callbacks", None)
+            return self
+
+        def __sklearn_clone__(self) -> Any:
+            twin = super().__sklearn_clone__()  # type: ignore[misc]
+            return twin.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+
+    FitCallback = None
+
+
+class EachSweep:
+    """A plain callable among scikit-learn's callbacks: called with a ``Progress`` after each sweep, never as a task."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Nothing to set up."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Nothing to tear down."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Nothing to do."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Nothing to do."""
+
+
+class CallbackSupport(CallbackSupportMixin):
+    """``set_callbacks`` for plain callables too."""
+
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Set who is told of the progress of ``fit``; none takes back who was.
+
+        Parameters
+        ----------
+        *callbacks : callables and callbacks
+            A callable is called with a ``hingeline.Progress`` after each sweep of each problem; a true answer ends that
+            problem's training where it is, with a usable model and ``stop_reason_`` "callback". With scikit-learn 1.9
+            or later also its callbacks (``sklearn.callback.ProgressBar``, ``ScoringMonitor``, ...). One at a time is
+            called, whatever ``n_jobs``.
+
+        Returns
+        -------
+        self
+        """
+        return super().set_callbacks(*(EachSweep(c) if _is_plain(c) else c for c in callbacks))
+
+
+def _is_plain(callback: Any) -> bool:
+    if isinstance(callback, EachSweep) or not callable(callback) or isinstance(callback, type):
+        return False
+    return FitCallback is None or not isinstance(callback, FitCallback)

@@ -1,0 +1,153 @@
+"""The notes that work leaves, and what is drawn of them.
+
+A bar is called by what works, in any thread, and asked for its ``line`` by the screen's thread. Neither waits for the
+other: a note is one attribute.
+"""
+
+from __future__ import annotations
+
+from math import inf, isnan, nan
+from time import perf_counter
+from typing import NamedTuple
+
+from ..solution import Progress
+from .course import Course
+from .text import duration, short, times
+
+
+class Line(NamedTuple):
+    """What is drawn of a bar: its fraction is None where it cannot be told."""
+
+    title: str
+    fraction: float | None
+    text: str
+
+
+class Bar:
+    """Something that takes time and has a title."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.started = perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the bar was made."""
+        return perf_counter() - self.started
+
+    def line(self) -> Line | None:
+        """Return what is to be drawn now; None: nothing."""
+        return Line(self.title, None, duration(self.elapsed))
+
+
+class FitBar(Bar):
+    """A fit: sweeps, the violation on a logarithmic scale towards ``tol``, the gap, the time left.
+
+    A callback for ``solve``, for ``c_path`` and for ``set_callbacks``.
+
+    Parameters
+    ----------
+    title : str
+    tol, gap_tol : float, optional
+        Shown as the goal.
+    max_iter, max_time : optional
+        The caps, where there are any: they bound the time left.
+    n_problems : int, optional
+        How many problems follow one another, as along a path: sweeps that count from one again are of the next.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        tol: float | None = None,
+        gap_tol: float | None = None,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_problems: int | None = None,
+    ) -> None:
+        super().__init__(title)
+        self.tol, self.gap_tol, self.n_problems = tol if gap_tol is None else None, gap_tol, n_problems
+        self._caps = (max_iter, max_time)
+        self._course, self._begun = Course(*self._caps), 0.0
+        self._latest: Progress | None = None
+        self._gap, self._problem = nan, 1
+
+    def __call__(self, progress: Progress) -> None:
+        """Leave a note."""
+        if self._latest is not None and progress.n_iter <= self._latest.n_iter:
+            self._problem, self._gap = self._problem + 1, nan
+            self._course, self._begun = Course(*self._caps), self.elapsed
+        self._latest = progress
+        if progress.gap == progress.gap:  # not NaN
+            self._gap = progress.gap
+
+    def line(self) -> Line:
+        """Return what is to be drawn now."""
+        progress, elapsed = self._latest, self.elapsed
+        if progress is None:
+            return Line(self.title, None, duration(elapsed))
+        course, spent = self._course, elapsed - self._begun
+        course.add(spent, progress)
+        parts = [] if self.n_problems is None else [f"{self._problem} of {self.n_problems}"]
+        parts += [f"sweep {progress.n_iter:,}", f"violation {progress.violation:.1e}{_goal(self.tol)}"]
+        if not isnan(self._gap) or self.gap_tol is not None:
+            gap = "" if isnan(self._gap) else f" {self._gap:.1e}"
+            parts.append(f"gap{gap}{_goal(self.gap_tol)}")
+        parts.append(times(elapsed, course.seconds_left(spent)))
+        return Line(self.title, course.fraction, " · ".join(parts))
+
+
+def _goal(value: float | None) -> str:
+    return "" if value is None else f" → {value:.0e}"
+
+
+class StepsBar(Bar):
+    """Some pieces of work of about one size: classes, folds, values of C."""
+
+    def __init__(self, title: str, total: int, unit: str) -> None:
+        super().__init__(title)
+        self.done, self.total, self.unit = 0, total, unit
+        self._at = self.started
+
+    def advance(self, count: int = 1) -> None:
+        """Leave a note that ``count`` more are done. One thread at a time."""
+        self.done += count
+        self._at = perf_counter()
+
+    def line(self) -> Line:
+        """Return what is to be drawn now."""
+        left = inf
+        if self.done:
+            rate = (self._at - self.started) / self.done
+            left = max(0.0, rate * (self.total - self.done) - (perf_counter() - self._at))
+        text = f"{self.done} of {self.total} {self.unit} · {times(self.elapsed, left)}"
+        return Line(self.title, self.done / max(1, self.total), text)
+
+
+class CountBar(Bar):
+    """Bytes or rows: called with what is done and the total, None where that is not known. Seen from then on."""
+
+    def __init__(self, title: str, unit: str = "B") -> None:
+        super().__init__(title)
+        self.unit = unit
+        self._note: tuple[float, float | None] | None = None
+
+    def __call__(self, done: float, total: float | None) -> None:
+        """Leave a note."""
+        if self._note is None:
+            self.started = perf_counter()
+        self._note = (done, total)
+
+    def line(self) -> Line | None:
+        """Return what is to be drawn now."""
+        if self._note is None:
+            return None
+        (done, total), elapsed = self._note, self.elapsed
+        rate = done / max(elapsed, 1e-9)
+        speed = f"{short(rate, self.unit)}/s"
+        if not total:
+            return Line(self.title, None, f"{short(done, self.unit)} · {speed} · {duration(elapsed)}")
+        left = (total - done) / rate if rate > 0.0 else inf
+        text = f"{short(done, self.unit)} of {short(total, self.unit)} · {speed} · {times(elapsed, left)}"
+        return Line(self.title, min(1.0, done / total), text)

@@ -1,0 +1,52 @@
+"""Drawing without rich: a line for each bar, printed now and then."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, Protocol
+
+from .bars import Line
+
+FIRST_PAUSE, GROWTH = 2.0, 0.1  # seconds between two prints, and their share of the time so far, if that is more
+
+
+class Drawing(Protocol):
+    """What draws lines again and again; used in a ``with`` statement."""
+
+    def __enter__(self) -> Drawing: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def draw(self, lines: Sequence[Line]) -> None:
+        """Draw the lines in the place of those before."""
+
+
+class PlainLines:
+    """Prints to standard error: every two seconds at first, ever more rarely later."""
+
+    def __enter__(self) -> PlainLines:
+        self._started, self._next = perf_counter(), 0.0
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def draw(self, lines: Sequence[Line]) -> None:
+        """Print the lines, unless some were printed a moment ago."""
+        now = perf_counter()
+        if not lines or now < self._next:
+            return
+        self._next = now + max(FIRST_PAUSE, GROWTH * (now - self._started))
+        for line in lines:
+            share = "" if line.fraction is None else f"{line.fraction:4.0%} "
+            print(f"{line.title}: {share}{line.text.replace('→', 'to')}", file=sys.stderr, flush=True)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Tell whether a stream, which may be missing or closed, is a terminal."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False

@@ -1,0 +1,8 @@
+"""Choosing C: paths and cross-validation."""
+
+from .linear_svc_cv import LinearSVCCV
+from .linear_svr_cv import LinearSVRCV
+from .logistic_regression_cv import LogisticRegressionCV
+from .path import CPath, c_path
+
+__all__ = ["CPath", "LinearSVCCV", "LinearSVRCV", "LogisticRegressionCV", "c_path"]

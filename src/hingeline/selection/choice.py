@@ -1,0 +1,34 @@
+"""Which C: the best, and the smallest that is as good within one standard error."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Choice(NamedTuple):
+    """Positions in the grid of C, and what they were chosen by."""
+
+    best: int
+    one_se: int
+    means: np.ndarray
+    std_errors: np.ndarray
+
+
+def choose(scores: np.ndarray) -> Choice:
+    """Choose by ``scores`` of shape (n_Cs, n_folds), larger is better; rows with a NaN were not finished.
+
+    Of equal means the smallest C is the best. ``one_se`` is the smallest C whose mean score is at most one standard
+    error (of the best one's) below the best.
+    """
+    means = scores.mean(axis=1)  # NaN where a fold is missing
+    n_folds = scores.shape[1]
+    std_errors = scores.std(axis=1, ddof=1) / sqrt(n_folds) if n_folds > 1 else np.full(means.shape, np.nan)
+    if np.isnan(means).all():
+        raise ValueError("No C was scored in every fold: there is nothing to choose from.")
+    best = int(np.nanargmax(means))
+    margin = std_errors[best] if np.isfinite(std_errors[best]) else 0.0
+    one_se = int(np.argmax(means >= means[best] - margin))
+    return Choice(best, one_se, means, std_errors)

@@ -1,0 +1,244 @@
+"""What the estimators that choose C by cross-validation share. No mathematics here."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer_names
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from ..estimators.base import read_to_fit
+from ..estimators.labels import encode_weights
+from ..problem import Data
+from ..solvers.driver import Stop
+from .choice import choose
+from .early import EarlyEnd
+from .folds import read_folds
+from .grid import Grid, Study, Table
+from .path import checked_grid
+from .scoring import HeldOutScore, scorer_of
+from .watch import SearchWatch
+
+SMALLEST_EXPONENT, LARGEST_EXPONENT = -4.0, 4.0  # of the grid that a number of values stands for, as in scikit-learn
+SELECTION_CONSTRAINTS: dict[str, list[Any]] = {
+    "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
+    "cv": ["cv_object"],
+    "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+    "refit": ["boolean"],
+    "early_stopping": ["boolean"],
+}
+OF_SELECTION = (
+    "Cs_",
+    "scores_",
+    "mean_scores_",
+    "std_errors_",
+    "fit_times_",
+    "fit_gaps_",
+    "C_",
+    "C_1se_",
+    "best_score_",
+)
+NOT_CHOSEN = ("C", "warm_start")  # parameters of the model that the selection sets itself
+
+
+def selection_constraints(of_model: dict[str, list[Any]], *without: str) -> dict[str, list[Any]]:
+    """Return the constraints on the parameters of an estimator that chooses C for a model."""
+    kept = {name: rule for name, rule in of_model.items() if name not in (*NOT_CHOSEN, *without)}
+    return {**kept, **SELECTION_CONSTRAINTS}
+
+
+class ChoosesC(BaseEstimator):
+    """Cross-validates a grid of C, and trains the model of the best one with all rows.
+
+    Goes before the model's own class, which gives predictions, among the bases of an estimator.
+    """
+
+    _model_class: Any
+
+    def _teach(self, data: Data, y: Any, weights: np.ndarray | None) -> Any:
+        """Read y; a subclass returns an object that tells what each fold's machines learn from (see ``teaching``)."""
+        raise NotImplementedError
+
+    def _model(self, C: float) -> Any:
+        """Return an untrained model with this estimator's parameters."""
+        mine = self.get_params(deep=False)
+        names = [name for name in self._model_class._get_param_names() if name in mine]
+        return self._model_class(**{name: mine[name] for name in names}, C=C)
+
+    def to_model(self) -> Any:
+        """Return the model of the best C by itself, fitted: the same predictions, without the path that led to it."""
+        check_is_fitted(self)
+        model = self._model(self.C_)
+        _set(
+            model, {name: value for name, value in vars(self).items() if _is_learned(name) and name not in OF_SELECTION}
+        )
+        return model
+
+    def grid(self) -> np.ndarray:
+        """Return the values of C that ``Cs`` stands for, in ascending order."""
+        if isinstance(self.Cs, Integral):
+            return np.logspace(SMALLEST_EXPONENT, LARGEST_EXPONENT, int(self.Cs))
+        return checked_grid(self.Cs)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+        """Choose C, and train.
+
+        Parameters
+        ----------
+        X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Multiplies C row by row, in every fold too, and weighs the scores.
+        **params
+            Metadata for the splitter (such as ``groups``) and the scorer, where scikit-learn's metadata routing is on.
+
+        Returns
+        -------
+        self
+        """
+        _raise_for_params(params, self, "fit")
+        grid = self.grid()
+        study, features = self._study(X, y, sample_weight, params)
+        early = EarlyEnd() if self.early_stopping else None
+        with SearchWatch(self, X, y, sample_weight, grid, len(study.folds)) as watch:
+            table = Grid(
+                study,
+                grid,
+                early=early,
+                n_threads=effective_n_jobs(self.n_jobs),
+                on_cell=watch.cell,
+                on_row=lambda k, table: watch.row(k, self._row_text(k, table) if self.verbose else None),
+                callback=watch.callback,
+            ).run()
+            choice = choose(table.of("score"))
+            learned = {
+                "Cs_": grid,
+                "scores_": table.of("score"),
+                "mean_scores_": choice.means,
+                "std_errors_": choice.std_errors,
+                "fit_times_": table.of("seconds"),
+                "fit_gaps_": table.of("gap"),
+                "C_": float(grid[choice.best]),
+                "C_1se_": float(grid[choice.one_se]),
+                "best_score_": float(choice.means[choice.best]),
+                **features,
+            }
+            if self.refit:
+                with watch.refit(self._model(learned["C_"])) as model:
+                    model.fit(X, y, sample_weight)
+                learned |= {name: value for name, value in vars(model).items() if _is_learned(name)}
+            for name in [name for name in vars(self) if _is_learned(name)]:
+                delattr(self, name)
+            _set(self, learned)
+        self._warn_of(table)
+        return self
+
+    def study(self, X: Any, y: Any, sample_weight: Any = None) -> Study:
+        """Return what ``fit`` would cross-validate, for a ``Grid`` of one's own."""
+        return self._study(X, y, sample_weight, {})[0]
+
+    def _study(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> tuple[Study, dict[str, Any]]:
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        data, features = read_to_fit(X, self._bias())
+        weights = encode_weights(sample_weight, data.n_rows)
+        to_split, to_score = self._route(weights, params)
+        teaching = self._teach(data, y, weights)
+        labels, stratify = teaching.y, teaching.is_classification
+        folds = read_folds(self.cv, X, labels, data.n_rows, stratify=stratify, **to_split)
+        machines = teaching.of(folds)
+        model = self._model(1.0)
+        _set(model, features)
+        if stratify:
+            model.classes_ = teaching.classes
+        score = HeldOutScore(model, self.scoring, X, labels, folds, to_score)
+        study = Study(
+            data,
+            folds,
+            teaching.n_machines,
+            machines.problem_at,
+            machines.is_taught,
+            partial(score, bias=data.rows.bias),
+            self.solver,
+            Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time),
+            int(check_random_state(self.random_state).randint(2**31 - 1)),
+            self.fit_intercept == "free",
+        )
+        return study, features
+
+    def _route(self, weights: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what the splitter and the scorer are given besides rows and labels."""
+        if _routing_enabled():
+            routed = process_routing(self, "fit", sample_weight=weights, **params)
+            return routed.splitter.split, routed.scorer.score
+        return {}, {} if weights is None else {"sample_weight": weights}
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return where metadata goes: sample weights to training and the scorer, groups to the splitter."""
+        to_scorer = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+            .add(scorer=scorer_of(self, self.scoring), method_mapping=to_scorer)
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Return the score by ``scoring``: by default accuracy, or R^2 in a regression."""
+        _raise_for_params(params, self, "score")
+        if sample_weight is not None:
+            params = {**params, "sample_weight": sample_weight}
+        if _routing_enabled():
+            params = process_routing(self, "score", **params).scorer.score
+        return float(scorer_of(self, self.scoring)(self, X, y, **params))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether there is a model; without ``refit`` there are scores alone."""
+        return hasattr(self, "coef_")
+
+    def _row_text(self, k: int, table: Table) -> str:
+        cells = [table.cells[k, fold] for fold in range(table.n_folds)]
+        scores = [cell.score for cell in cells]
+        return (
+            f"[{type(self).__name__}] C = {table.Cs[k]:g}: score {np.mean(scores):.4g} (from {min(scores):.4g} to "
+            f"{max(scores):.4g}), {sum(cell.seconds for cell in cells):.3g} s, gap {max(c.gap for c in cells):.1e}"
+        )
+
+    def _warn_of(self, table: Table) -> None:
+        """Warn where caps ended fits of folds; the model that is returned has a warning of its own."""
+        capped = [cell for cell in table.cells.values() if not cell.converged]
+        if capped:
+            reasons = ", ".join(sorted({cell.stop_reason for cell in capped}))
+            warnings.warn(
+                f"{len(capped)} of {len(table.cells)} fits of folds ended before they converged ({reasons}; largest "
+                f"relative gap {max(cell.gap for cell in capped):.2e}): their scores are those of unfinished models.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _is_learned(name: str) -> bool:
+    """Tell whether an attribute is one that ``fit`` sets, by scikit-learn's convention."""
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _set(estimator: Any, attributes: dict[str, Any]) -> None:
+    for name, value in attributes.items():
+        setattr(estimator, name, value)

@@ -1,0 +1,63 @@
+"""When larger C can no longer win: a rule that ends a cross-validated path.
+
+Scores rise with C, then fall, where they depend on C at all; and the larger C, the longer a fit takes. So a path may
+end when the fall is certain. Compared are the folds' scores at the best C so far and at the last one, fold by fold.
+Folds share most of their training rows, so the plain standard error of K differences d_f is too small; as Nadeau and
+Bengio (2003) propose, it is taken as
+
+    sqrt((1/K + n_test / n_train) var(d)).
+
+The path ends
+- when the mean score is more than 2 such standard errors below the best at each of the last two C, and still falling;
+- or when it is more than 4 below at the last C, and the next one would cost more than all so far (work grows with C by
+  the factor by which it has just grown).
+
+Work is counted in visits of rows, not in seconds: where a path ends does not depend on the machine's load.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+FEWEST_FOLDS = 3  # two differences tell nothing about their spread
+
+
+class EarlyEnd(NamedTuple):
+    """The rule; its numbers are standard errors."""
+
+    clearly: float = 2.0
+    overwhelmingly: float = 4.0
+
+    def ends(self, scores: np.ndarray, work: np.ndarray, test_share: float) -> bool:
+        """Tell whether the path is to end.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_Cs so far, n_folds)
+        work : ndarray of shape (n_Cs so far,)
+        test_share : float
+            Held-out rows over training rows of a fold.
+        """
+        n, n_folds = scores.shape
+        if n < 2 or n_folds < FEWEST_FOLDS:
+            return False
+        means = scores.mean(axis=1)
+        best = int(np.argmax(means))
+        falls = [_fall(scores[best] - scores[k], test_share) for k in range(n)]
+        falling = means[-1] <= means[-2]
+        if n - 1 - best >= 2 and falling and min(falls[-2:]) > self.clearly:
+            return True
+        next_work = work[-1] * max(1.0, work[-1] / max(work[-2], 1.0))
+        return best < n - 1 and falls[-1] > self.overwhelmingly and next_work > work.sum()
+
+
+def _fall(differences: np.ndarray, test_share: float) -> float:
+    """Return the mean of the differences in standard errors; infinite where all of them are equal and above zero."""
+    mean = float(differences.mean())
+    error = sqrt((1.0 / differences.size + test_share) * float(differences.var(ddof=1)))
+    if error == 0.0:
+        return float("inf") if mean > 0.0 else 0.0
+    return mean / error

@@ -1,0 +1,112 @@
+"""``LinearSVCCV``: ``LinearSVC`` with C chosen by cross-validation. No mathematics here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..estimators import LinearSVC
+from ..problem import Data
+from .cross_validated import ChoosesC, selection_constraints
+from .teaching import Labels, read_labels
+
+
+class LinearSVCCV(ChoosesC, LinearSVC):
+    """Linear support vector classifier whose C is chosen by cross-validation.
+
+    Every fold starts each C from its solution for the last one; X is read once and shared by all folds without a copy.
+    ``hingeline.c_path`` is the same without folds.
+
+    Parameters
+    ----------
+    Cs : int or array of shape (n_Cs,)
+        Values of C to try; a number stands for so many between 1e-4 and 1e4, evenly spaced in their logarithms.
+    cv : int, splitter or iterable, optional
+        Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
+    scoring : str or callable, optional
+        What a fold is scored by, as in scikit-learn. None: accuracy.
+    refit : bool
+        Train the model of the best C with all rows; without it there are no predictions, only scores.
+    early_stopping : bool
+        End the path where larger C can no longer win, by the rule in ``hingeline.selection.early``: cells that were
+        skipped are NaN. False: fill the table.
+    n_jobs : int, optional
+        Threads over folds and classes; -1 takes all cores. Results do not depend on their number.
+    verbose : int
+        Above zero, a line is printed for each C.
+    loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
+    random_state
+        As in ``LinearSVC``; ``tol``, ``gap_tol`` and the caps are those of each single fit.
+
+    Attributes
+    ----------
+    C_ : float
+        The C of the best mean score, the smallest of several.
+    C_1se_ : float
+        The smallest C whose mean score is at most one standard error below the best.
+    Cs_ : ndarray of shape (n_Cs,)
+        The grid, ascending.
+    scores_, fit_times_, fit_gaps_ : ndarray of shape (n_Cs, n_folds)
+        Scores, seconds of training, and relative duality gaps (the largest of the classes'); NaN where the path had
+        ended.
+    mean_scores_, std_errors_ : ndarray of shape (n_Cs,)
+        Means over the folds, and their standard errors.
+    best_score_ : float
+        The mean score at ``C_``.
+    coef_, intercept_, ...
+        With ``refit``, everything that a fitted ``LinearSVC`` has.
+    """
+
+    _model_class = LinearSVC
+    _parameter_constraints: dict[str, list[Any]] = selection_constraints(
+        LinearSVC._parameter_constraints, "penalty", "multi_class"
+    )
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool = True,
+        early_stopping: bool = True,
+        loss: str = "squared_hinge",
+        dual: bool | str = "auto",
+        tol: float = 1e-3,
+        solver: str = "auto",
+        gap_tol: float | None = None,
+        fit_intercept: bool | str = True,
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.early_stopping = early_stopping
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.solver = solver
+        self.gap_tol = gap_tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _teach(self, data: Data, y: Any, weights: np.ndarray | None) -> Labels:
+        return read_labels(data, y, weights, self.class_weight, self._model(1.0)._loss())
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it."""
+        return self.to_model().to_sklearn()

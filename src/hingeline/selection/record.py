@@ -1,0 +1,163 @@
+"""A search in a folder: what is done is written at once, so that an interrupted search goes on where it was.
+
+``path.json`` and ``path.csv`` hold the table. While the search is not finished, ``starts`` holds where each fold's
+machines are, so that the next C starts as it would have: what is resumed gives the same table as what is not.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..io.atomic import atomic_write
+from ..io.native_model import read_native, write_native
+from .choice import Choice, choose
+from .grid import Cell, Table
+from .walk import Reached
+
+FORMAT, VERSION = "hingeline search", 1
+KIND = "starts of hingeline search"
+LISTS = {"scores": "score", "seconds": "seconds", "gaps": "gap", "work": "work"}
+
+
+class SearchRecord:
+    """Keeps the table of a search.
+
+    Parameters
+    ----------
+    folder : path
+        Made where missing. Where it holds a search already, that must be the same one.
+    problem : dict
+        What the search depends on: another value of any entry is another search.
+    about : dict
+        What else is told in ``path.json``.
+    Cs : ndarray
+    n_folds : int
+    """
+
+    def __init__(
+        self,
+        folder: str | PathLike[str],
+        problem: dict[str, Any],
+        about: dict[str, Any],
+        Cs: np.ndarray,
+        n_folds: int,
+    ) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._starts = self.folder / "starts"
+        self._problem = json.loads(json.dumps(problem))  # as it will be read again
+        self._about = about
+        self.table = Table(Cs, {}, n_folds)
+        self.finished = False
+        if self.path.exists():
+            self._read()
+
+    @property
+    def path(self) -> Path:
+        """The file with the table."""
+        return self.folder / "path.json"
+
+    def reached(self) -> dict[tuple[int, int], Reached]:
+        """Return where the machines of each fold were; those whose file is missing or broken start afresh."""
+        found = {}
+        for fold in range(self.table.n_folds):
+            try:
+                content = read_native(self._starts / f"fold-{fold}")
+                machines = content["machines"] if content.get("kind") == KIND else []
+                found.update({(fold, m): Reached(**parts) for m, parts in enumerate(machines) if parts is not None})
+            except (OSError, ValueError, TypeError, KeyError):
+                continue
+        return found
+
+    def keep(self, k: int, fold: int, cell: Cell, reached: list[Reached | None]) -> None:
+        """Write a cell, and where its machines are."""
+        self._starts.mkdir(exist_ok=True)
+        machines = [None if at is None else at._asdict() for at in reached]
+        write_native({"kind": KIND, "machines": machines}, self._starts / f"fold-{fold}")
+        self.table.cells[k, fold] = cell
+        self._write(None)
+
+    def finish(self, table: Table) -> Choice:
+        """Write the whole table, and what is chosen from it; returns that."""
+        self.table, self.finished = table, True
+        choice = choose(table.of("score"))
+        self._write(choice)
+        shutil.rmtree(self._starts, ignore_errors=True)
+        return choice
+
+    def _write(self, choice: Choice | None) -> None:
+        rows = [self._row(k) for k in range(self.table.Cs.size)]
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            **self._about,
+            "cells": rows,
+            "best_C": None if choice is None else float(self.table.Cs[choice.best]),
+            "one_se_C": None if choice is None else float(self.table.Cs[choice.one_se]),
+            "finished": self.finished,
+            "problem": self._problem,
+        }
+        with atomic_write(self.path) as file:
+            file.write(json.dumps(content, indent=1, allow_nan=False).encode() + b"\n")
+        with atomic_write(self.folder / "path.csv") as file:
+            file.write(self._csv().encode())
+
+    def _row(self, k: int) -> dict[str, Any]:
+        cells = [self.table.cells.get((k, fold)) for fold in range(self.table.n_folds)]
+        row: dict[str, Any] = {"C": float(self.table.Cs[k])}
+        for name, field in LISTS.items():
+            row[name] = [None if cell is None else float(getattr(cell, field)) for cell in cells]
+        row["converged"] = [None if cell is None else bool(cell.converged) for cell in cells]
+        row["stop_reasons"] = [None if cell is None else cell.stop_reason for cell in cells]
+        scores = np.array([np.nan if cell is None else cell.score for cell in cells])
+        row["mean"] = _number(scores.mean())
+        row["std_error"] = _number(scores.std(ddof=1) / np.sqrt(scores.size)) if scores.size > 1 else None
+        return row
+
+    def _csv(self) -> str:
+        lines = ["C,fold,score,seconds,gap"]
+        for (k, fold), cell in sorted(self.table.cells.items()):
+            lines.append(f"{float(self.table.Cs[k])!r},{fold},{cell.score!r},{cell.seconds!r},{cell.gap!r}")
+        return "\n".join(lines) + "\n"
+
+    def _read(self) -> None:
+        try:
+            content = json.loads(self.path.read_bytes())
+            if content["format"] != FORMAT or content["version"] != VERSION:
+                raise ValueError
+            known = content["problem"]
+            differ = [name for name in self._problem if known.get(name) != self._problem[name]]
+            cells = {} if differ else self._cells(content["cells"])
+            self.finished = content["finished"] is True and not differ
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            raise ValueError(
+                f"{self.path} is no search of this version, or damaged: delete it, or name another folder with --out."
+            ) from error
+        if differ:
+            raise ValueError(
+                f"{self.folder} holds another search (it differs in {', '.join(differ)}): delete it, or name another "
+                "folder with --out."
+            )
+        self.table.cells = cells
+
+    def _cells(self, rows: list[dict[str, Any]]) -> dict[tuple[int, int], Cell]:
+        cells = {}
+        for k, row in enumerate(rows):
+            fields = [row["scores"], row["seconds"], row["gaps"], row["work"], row["converged"], row["stop_reasons"]]
+            for fold in range(self.table.n_folds):
+                score, seconds, gap, work, converged, reason = (field[fold] for field in fields)
+                if score is not None:
+                    numbers = (float(score), float(seconds), float(gap), float(work))
+                    cells[k, fold] = Cell(*numbers, bool(converged), str(reason))
+        return cells
+
+
+def _number(value: float) -> float | None:
+    return float(value) if isfinite(value) else None

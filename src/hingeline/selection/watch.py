@@ -1,0 +1,108 @@
+"""Who watches a search for C: a bar where it is verbose, plain callables, and scikit-learn's callbacks.
+
+For scikit-learn a search is a task with one task below for each C, and one for the model of the best C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..estimators.callbacks import EachSweep
+from ..progress import StepsBar, open_screen
+from ..solution import Progress
+
+
+class SearchWatch:
+    """Watches a search; to be used in a ``with`` statement around it and the setting of attributes.
+
+    Parameters
+    ----------
+    estimator : ChoosesC
+    X, y, sample_weight
+        As given to ``fit``.
+    Cs : ndarray
+    n_folds : int
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray, n_folds: int) -> None:
+        self._estimator, self._Cs = estimator, Cs
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self._of_task = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+        callbacks = getattr(estimator, "_skl_callbacks", ())
+        self._plain = [callback for callback in callbacks if isinstance(callback, EachSweep)]
+        self._has_tasks = len(self._plain) < len(callbacks)
+        self._root: Any = None
+        self._task: Any = None
+        self._bar = StepsBar(type(estimator).__name__, Cs.size * n_folds, "fits of folds")
+        self._lock, self._stack = Lock(), ExitStack()
+
+    def __enter__(self) -> SearchWatch:
+        screen = self._stack.enter_context(open_screen(self._estimator.verbose))
+        self._stack.enter_context(screen.showing(self._bar))
+        if self._has_tasks:
+            most = self._Cs.size + bool(self._estimator.refit)
+            self._root = self._estimator._init_callback_context(max_subtasks=most)
+            self._root.call_on_fit_task_begin(**self._of_task)
+            self._begin(0)
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._stack.close()
+        if error is None and self._root is not None:
+            self._end_untried()
+            self._root.call_on_fit_task_end(**self._of_task, reconstruction_attributes={})
+
+    def _begin(self, k: int) -> None:
+        self._task = None
+        if k < self._Cs.size:
+            self._task = self._root.subcontext(task_name=f"C = {self._Cs[k]:g}")
+            self._task.call_on_fit_task_begin(**self._of_task)
+
+    def _end_untried(self) -> None:
+        """End the task of the C that was next when the search was ended."""
+        if self._task is not None:
+            self._task.call_on_fit_task_end(estimator=self._estimator)
+            self._task = None
+
+    @property
+    def callback(self) -> Any:
+        """What is told of (chain, progress) after each sweep; None where nobody listens."""
+        return self._sweep if self._plain else None
+
+    def _sweep(self, chain: int, progress: Progress) -> bool:
+        progress = progress._replace(problem=chain)
+        with self._lock:
+            return any([callback.function(progress) for callback in self._plain])
+
+    def cell(self, *cell: Any) -> None:
+        """Say that one more C is done in one more fold."""
+        self._bar.advance()
+
+    def row(self, k: int, text: str | None) -> bool:
+        """Say that a C is done in all folds, in words too; returns whether the search is to end with it."""
+        if text is not None:
+            print(text)
+        if self._task is None:
+            return False
+        stop = bool(self._task.call_on_fit_task_end(**self._of_task))
+        self._begin(self._Cs.size if stop else k + 1)
+        return stop
+
+    @contextmanager
+    def refit(self, model: Any) -> Iterator[Any]:
+        """Watch the training of the model of the best C as well."""
+        self._end_untried()
+        model.set_callbacks(*self._plain)
+        if self._root is None:
+            yield model
+            return
+        task = self._root.subcontext(task_name="refit")
+        with task.propagate_callback_context(model):
+            task.call_on_fit_task_begin(**self._of_task)
+            yield model
+            task.call_on_fit_task_end(**self._of_task)

@@ -1,0 +1,71 @@
+"""What the displays share: axes, and colours that the colour-blind can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, the yellow left out: too pale for lines on white.
+BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
+    "#56B4E9",
+    "#000000",
+)
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
+MARKERS = "osD^vPX"
+MISSING = 'plots need matplotlib: pip install "hingeline[viz]"'
+
+
+def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **how: Any) -> tuple[np.ndarray, Figure]:
+    """Return ``rows`` x ``columns`` axes and their figure: those of ``ax``, or new ones of pyplot's.
+
+    ``size`` is that of one of them in inches; ``how`` goes to pyplot's ``subplots``.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(MISSING) from error
+    if ax is None:
+        from matplotlib import pyplot
+
+        inches = (size[0] * columns, size[1] * rows)
+        axes = pyplot.subplots(rows, columns, figsize=inches, layout="constrained", squeeze=False, **how)[1]
+    else:
+        axes = np.asarray(ax, dtype=object)
+        if axes.size < rows * columns:
+            raise ValueError(f"ax holds {axes.size} Axes; {rows * columns} are needed.")
+        axes = axes.ravel()[: rows * columns].reshape(rows, columns)
+    figure = axes[0, 0].get_figure(root=True)
+    assert isinstance(figure, Figure)
+    return axes, figure
+
+
+def many_colours(n: int) -> list[Any]:
+    """Return ``n`` colours: the palette where it has enough, else steps from dark to light."""
+    if n <= len(COLOURS):
+        return list(COLOURS[:n])
+    from matplotlib import colormaps
+
+    return list(colormaps["viridis"](np.linspace(0.0, 0.9, n)))
+
+
+def used_lines(ax: Axes) -> int:
+    """Return how many labelled lines are there already, so that the next display goes on with other colours."""
+    return len({line.get_color() for line in ax.get_lines() if not str(line.get_label()).startswith("_")})
+
+
+def finish(ax: Axes, names: Sequence[str] = (), most: int = 12) -> None:
+    """Draw a grid, and a legend where it helps."""
+    ax.grid(True, which="major", alpha=0.3)
+    if 0 < len(names) <= most:
+        ax.legend(fontsize="small", ncols=1 + (len(names) > 6))

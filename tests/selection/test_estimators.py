@@ -1,0 +1,206 @@
+"""LinearSVCCV, LinearSVRCV, LogisticRegressionCV: folds agree with fits on their rows, scikit-learn's conventions."""
+
+import numpy as np
+import pytest
+import sklearn
+from problems import classification, csr, regression
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer, r2_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, check_cv, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hingeline import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression, LogisticRegressionCV
+
+CS = [0.01, 0.1, 1.0, 10.0]
+X, Y = classification(120, 5, seed=1)
+X_MANY, Y_MANY = classification(150, 5, seed=2, n_classes=3)
+X_REAL, Y_REAL = regression(120, 5, seed=3)
+WEIGHTS = np.random.default_rng(0).integers(0, 3, 150).astype(float)
+PAIRS = [(LinearSVCCV, LinearSVC, X, Y), (LinearSVCCV, LinearSVC, X_MANY, Y_MANY)]
+PAIRS += [(LogisticRegressionCV, LogisticRegression, X, Y), (LinearSVRCV, LinearSVR, X_REAL, Y_REAL)]
+IDS = ["svc", "svc-3", "logistic", "svr"]
+
+
+def table_of(model, data, y, *, weights=None, cv=5, scoring=None, **params):
+    """Return the table of cold fits on copies of the folds' rows, scored by scikit-learn."""
+    splits = list(check_cv(cv, y, classifier=model is not LinearSVR).split(data, y))
+    scores = np.zeros((len(CS), len(splits)))
+    for k, C in enumerate(CS):
+        for f, (train, test) in enumerate(splits):
+            w = None if weights is None else weights[train]
+            fitted = model(C=C, **params).fit(data[train], y[train], w)
+            scorer = get_scorer(scoring or ("r2" if model is LinearSVR else "accuracy"))
+            extra = {} if weights is None else {"sample_weight": weights[test]}
+            scores[k, f] = scorer(fitted, data[test], y[test], **extra)
+    return scores
+
+
+@pytest.mark.parametrize(("chooser", "model", "data", "y"), PAIRS, ids=IDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_agree_with_fits_on_their_rows(chooser, model, data, y, weighted):
+    weights = WEIGHTS[: y.size] if weighted else None
+    balanced = {"class_weight": "balanced"} if weighted and model is not LinearSVR else {}
+    search = chooser(Cs=CS, early_stopping=False, random_state=0, **balanced).fit(data, y, weights)
+    expected = table_of(model, data, y, weights=weights, **balanced)
+    np.testing.assert_allclose(search.scores_, expected, atol=1e-9 if model is not LinearSVR else 1e-6)
+    assert search.fit_times_.shape == search.fit_gaps_.shape == search.scores_.shape
+    assert np.all(search.fit_gaps_ < 1e-6)  # small problems are solved to rounding
+    np.testing.assert_allclose(search.mean_scores_, expected.mean(axis=1), atol=1e-6)
+    assert search.C_ == CS[int(np.argmax(search.mean_scores_))]
+    assert search.best_score_ == search.mean_scores_.max()
+    margin = search.best_score_ - search.std_errors_[CS.index(search.C_)]
+    assert search.C_1se_ == next(C for C, mean in zip(CS, search.mean_scores_, strict=True) if mean >= margin)
+    alone = model(C=search.C_, random_state=0, **balanced).fit(data, y, weights)
+    np.testing.assert_allclose(search.coef_, alone.coef_, atol=1e-7)
+    np.testing.assert_array_equal(search.predict(data), search.to_model().predict(data))
+    assert search.to_model().get_params()["C"] == search.C_
+
+
+def test_free_intercepts_and_sparse_rows_and_engines():
+    data, y = classification(200, 5, seed=7, density=0.6)
+    for params in ({"fit_intercept": "free"}, {"fit_intercept": False, "solver": "hybrid", "tol": 1e-6}):
+        search = LinearSVCCV(Cs=CS, loss="hinge", early_stopping=False, random_state=0, **params).fit(csr(data), y)
+        expected = table_of(LinearSVC, csr(data).tocsr(), y, loss="hinge", **params)
+        np.testing.assert_allclose(search.scores_, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc", "neg_log_loss", "callable"])
+def test_scorings(scoring):
+    chooser, model = (LogisticRegressionCV, LogisticRegression) if scoring == "neg_log_loss" else PAIRS[0][:2]
+
+    def balance(estimator, rows, labels):
+        assert estimator.C in CS
+        assert rows.shape == (24, 5)
+        return get_scorer("balanced_accuracy")(estimator, rows, labels)
+
+    search = chooser(Cs=CS, early_stopping=False, scoring=balance if scoring == "callable" else scoring).fit(X, Y)
+    named = "balanced_accuracy" if scoring == "callable" else scoring
+    np.testing.assert_allclose(search.scores_, table_of(model, X, Y, scoring=named), atol=1e-6)
+    if scoring != "callable":
+        assert search.score(X, Y) == pytest.approx(get_scorer(scoring)(search, X, Y))
+
+
+def test_threads_do_not_change_results():
+    found = [
+        LinearSVCCV(Cs=CS, loss="hinge", solver="hybrid", random_state=3, n_jobs=n).fit(X_MANY, Y_MANY)
+        for n in (1, 2, 8)
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].scores_, other.scores_)
+        np.testing.assert_array_equal(found[0].fit_gaps_, other.fit_gaps_)
+        np.testing.assert_array_equal(found[0].coef_, other.coef_)
+
+
+def test_any_splitter():
+    splits = list(ShuffleSplit(3, train_size=0.5, test_size=0.2, random_state=0).split(X))
+    masks = [(np.isin(np.arange(120), train), test - 120) for train, test in splits]
+    search = LinearSVCCV(Cs=CS, cv=splits, early_stopping=False).fit(X, Y)
+    np.testing.assert_array_equal(search.scores_, LinearSVCCV(Cs=CS, cv=masks, early_stopping=False).fit(X, Y).scores_)
+    np.testing.assert_allclose(search.scores_, table_of(LinearSVC, X, Y, cv=splits))
+    repeated = [(np.append(train, train[:10]), test) for train, test in splits]
+    search = LinearSVCCV(Cs=CS, cv=repeated, early_stopping=False, scoring="roc_auc").fit(X, Y)
+    np.testing.assert_allclose(search.scores_, table_of(LinearSVC, X, Y, cv=repeated, scoring="roc_auc"))
+
+
+def test_a_class_that_a_fold_has_not_seen_is_never_predicted():
+    rows = np.arange(150)
+    cv = [(rows[Y_MANY != 2], rows[::3]), (rows[::2], rows[1::2])]
+    search = LinearSVCCV(Cs=CS, cv=cv, early_stopping=False).fit(X_MANY, Y_MANY)
+    np.testing.assert_allclose(search.scores_, table_of(LinearSVC, X_MANY, Y_MANY, cv=cv))
+    with pytest.raises(ValueError, match="fold 0 are all of one class"):
+        LinearSVCCV(Cs=CS, cv=[(rows[:120][Y == 1], rows[:9])]).fit(X, Y)
+
+
+def test_number_of_folds():
+    y = np.array([0] * 30 + [1] * 3)
+    assert LinearSVCCV(Cs=CS).fit(X[:33], y).scores_.shape == (4, 3)
+    assert LinearSVRCV(Cs=3).fit(X_REAL, Y_REAL).scores_.shape == (3, 5)
+    np.testing.assert_allclose(LinearSVRCV(Cs=3).fit(X_REAL, Y_REAL).Cs_, [1e-4, 1.0, 1e4])
+
+
+def test_x_is_not_copied(monkeypatch):
+    seen = []
+    import hingeline.selection.teaching as teaching
+
+    def spy(data, y, weights, loss):
+        seen.append(data)
+        return original(data, y, weights, loss)
+
+    original = teaching.make_problem
+    monkeypatch.setattr(teaching, "make_problem", spy)
+    data = np.ascontiguousarray(X)
+    LinearSVCCV(Cs=CS, refit=False, early_stopping=False).fit(data, Y)
+    assert len(seen) == 20
+    assert len({id(shared) for shared in seen}) == 1  # one matrix for all folds and C
+    assert np.shares_memory(seen[0].rows.X, data)
+
+
+def test_without_a_refit_there_are_scores_alone():
+    search = LinearSVCCV(Cs=CS, refit=False).fit(X, Y)
+    assert search.C_ in CS
+    assert search.n_features_in_ == 5
+    with pytest.raises(NotFittedError):
+        search.to_model()
+
+
+def test_pipelines_and_grid_searches():
+    pipeline = make_pipeline(StandardScaler(), LinearSVCCV(Cs=[0.1, 1.0]))
+    assert cross_val_score(pipeline, X, Y, cv=3).min() > 0.6
+    outer = GridSearchCV(LinearSVCCV(Cs=[0.1, 1.0]), {"loss": ["hinge", "squared_hinge"]}, cv=3).fit(X, Y)
+    assert outer.best_estimator_.C_ in (0.1, 1.0)
+
+
+def test_metadata_routing():
+    groups = np.arange(120) % 4
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        search = LinearSVCCV(Cs=CS, cv=GroupKFold(4), scoring=scorer, early_stopping=False)
+        search.set_fit_request(sample_weight=True)
+        weights = WEIGHTS[:120]
+        search.fit(X, Y, sample_weight=weights, groups=groups)
+        pipeline = make_pipeline(StandardScaler(with_mean=False, with_std=False), search)
+        again = pipeline.fit(X, Y, sample_weight=weights, groups=groups)[-1]
+    splits = list(GroupKFold(4).split(X, Y, groups))
+    np.testing.assert_allclose(search.scores_, table_of(LinearSVC, X, Y, weights=weights, cv=splits))
+    np.testing.assert_allclose(again.scores_, search.scores_)
+    with pytest.raises(ValueError, match="enable_metadata_routing"):
+        LinearSVCCV(Cs=CS, cv=GroupKFold(4)).fit(X, Y, groups=groups)
+
+
+def test_refusals():
+    for message, run in [
+        ("'Cs' parameter", lambda: LinearSVCCV(Cs=0).fit(X, Y)),
+        ("Cs is empty", lambda: LinearSVCCV(Cs=[]).fit(X, Y)),
+        ("'scoring' parameter", lambda: LinearSVCCV(scoring="elephant").fit(X, Y)),
+        ("requires y to be passed", lambda: LinearSVCCV().fit(X, None)),
+        ("inconsistent numbers", lambda: LinearSVRCV().fit(X, Y_REAL[:5])),
+        ("is nan", lambda: LinearSVCCV(Cs=CS, scoring=lambda *a: np.nan).fit(X, Y)),
+        ("outside of the 120 rows", lambda: LinearSVCCV(Cs=CS, cv=[([0, 1, 500], [3])]).fit(X, Y)),
+        ("must have rows to train", lambda: LinearSVCCV(Cs=CS, cv=[([0, 1], [])]).fit(X, Y)),
+        ("no fold", lambda: LinearSVCCV(Cs=CS, cv=[]).fit(X, Y)),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            run()
+
+
+def test_a_cap_warns_and_a_failed_fit_changes_nothing():
+    search = LinearSVCCV(Cs=[0.1, 1.0]).fit(X, Y)
+    before = dict(vars(search))
+    with pytest.raises(ValueError, match="contains NaN"):
+        search.fit(np.full_like(X, np.nan), Y)
+    assert vars(search) == before
+    with pytest.warns(ConvergenceWarning, match="10 of 10 fits of folds"):
+        LinearSVCCV(Cs=[10.0, 20.0], solver="hybrid", tol=1e-12, max_iter=1, refit=False).fit(X, Y)
+
+
+def test_verbose(capsys):
+    LinearSVRCV(Cs=[0.1, 1.0], verbose=1, refit=False).fit(X_REAL, Y_REAL)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("[LinearSVRCV] C = 0.1: score ")
+
+
+def test_score_is_r2_for_a_regression():
+    search = LinearSVRCV(Cs=CS).fit(X_REAL, Y_REAL)
+    assert search.score(X_REAL, Y_REAL) == pytest.approx(r2_score(Y_REAL, search.predict(X_REAL)))

@@ -1,0 +1,46 @@
+"""Where a machine starts from when C grows."""
+
+import numpy as np
+import pytest
+from problems import EVERY_LOSS, TARGET_LOSSES, classification, dual, regression
+
+from hingeline import solve
+from hingeline.kernels.losses import lower, upper
+from hingeline.problem import make_problem, read_data
+from hingeline.selection.start import at_bound, best_start
+
+WEIGHTS = np.random.default_rng(1).uniform(0.5, 2.0, 60)
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS)
+@pytest.mark.parametrize("growth", [1.5, 10.0])
+def test_a_start_is_in_the_box_and_never_worse_than_the_last_solution(loss, growth):
+    X, y = (regression if loss in TARGET_LOSSES else classification)(60, 4, seed=2)
+    old = solve(X, y, EVERY_LOSS[loss](0.3), sample_weight=WEIGHTS, bias=1.0)
+    new = EVERY_LOSS[loss](0.3 * growth)
+    problem = make_problem(read_data(X, 1.0), y.astype(np.float64), WEIGHTS, new)
+    start = best_start(problem, old.alpha, growth)
+    assert np.all((start >= lower(new, problem.C)) & (start <= upper(new, problem.C)))
+    how = {"sample_weight": WEIGHTS, "bias": 1.0, "max_time": 1e-9}  # ends where it begins
+    value = [solve(X, y, new, alpha0=a, **how).certificate.dual for a in (start, old.alpha, growth * old.alpha)]
+    assert value[0] >= max(value[1:]) - 1e-9 * abs(value[0])
+
+
+def test_the_better_of_scaling_and_moving_by_a_plain_search():
+    X, y = classification(60, 4, seed=2)
+    old = solve(X, y, EVERY_LOSS["hinge"](0.3))
+    problem = make_problem(read_data(X), y.astype(np.float32), None, EVERY_LOSS["hinge"](3.0))
+    bounded = np.where(old.alpha == 0.3, old.alpha, 0.0)
+    factors = np.linspace(1.0, 10.0, 2001)
+    tried = [t * old.alpha for t in factors] + [old.alpha + (s - 1.0) * bounded for s in factors]
+    best = max(dual(X, y, a, problem.loss) for a in tried)
+    assert dual(X, y, best_start(problem, old.alpha, 10.0), problem.loss) == pytest.approx(best, rel=1e-6)
+    assert dual(X, y, old.alpha, problem.loss) < 0.9 * best
+
+
+def test_bounds_are_recognised_in_spite_of_rounding():
+    X, y = classification(60, 4, seed=2)
+    problem = make_problem(read_data(X), y.astype(np.float32), WEIGHTS, EVERY_LOSS["hinge"](0.7))
+    alpha = 0.1 * WEIGHTS
+    assert at_bound(problem, alpha, 0.7 / 0.1).all()
+    assert not at_bound(problem, 0.999 * alpha, 0.7 / 0.1).any()
