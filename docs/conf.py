@@ -28,6 +28,7 @@ extensions = [
     "site_docstrings",
     "site_formulas",
     "site_links",
+    "site_reference",
 ]
 
 myst_enable_extensions = ["dollarmath"]
@@ -40,7 +41,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections say it
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]  # several names on a line stay together
 
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),

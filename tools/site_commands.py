@@ -1,32 +1,42 @@
-"""A Sphinx extension: a block ``$ hingeline COMMAND --help`` of a page is followed by what the command answers."""
+"""A Sphinx extension: where a page says ``<!-- every command -->``, it has the help of every command of hingeline."""
 
 from __future__ import annotations
 
-import io
+import argparse
 import os
-import re
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator
 from typing import Any
 
-from hingeline.cli import main
+from hingeline.cli import _parser
 
-CALL = re.compile(r"^```console\n\$ hingeline ([a-z ]*)--help\n```$", re.MULTILINE)
+MARK = "<!-- every command -->"
 
 
-def help_of(words: str) -> str:
-    """Return the help of a command, in lines of 100 characters."""
-    out, os.environ["COLUMNS"] = io.StringIO(), "100"
-    with redirect_stdout(out), suppress(SystemExit):
-        main([*words.split(), "--help"])
-    return out.getvalue().rstrip()
+def commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield the commands below ``parser``, those of commands included, with their names."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield command.prog.removeprefix("hingeline "), command
+                yield from commands(command)
+
+
+def every_command() -> str:
+    """Return a section for each command: a heading, and its help in lines of 100 characters."""
+    os.environ["COLUMNS"] = "100"
+    return "\n".join(
+        f"{'##' if ' ' not in name else '###'} {name}\n\n```text\n{command.format_help().rstrip()}\n```\n"
+        for name, command in commands(_parser())
+    )
 
 
 def answer(app: Any, docname: str, source: list[str]) -> None:
-    """Add the answers to the calls for help of a page."""
-    source[0] = CALL.sub(lambda call: f"{call[0]}\n\n```text\n{help_of(call[1])}\n```", source[0])
+    """Fill in the commands where a page asks for them."""
+    if MARK in source[0]:
+        source[0] = source[0].replace(MARK, every_command())
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Answer when a page is read."""
+    """Act when a page is read."""
     app.connect("source-read", answer)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
