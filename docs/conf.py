@@ -41,7 +41,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections say it
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_custom_sections = [("Attributes", "params_style")]  # several names on a line stay together
+# Several names on a line stay together.
+napoleon_custom_sections = [("Parameters", "params_style"), ("Attributes", "params_style")]
 
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),

@@ -11,6 +11,7 @@ from typing import Any
 
 CODE = re.compile(r"(``.*?``)")
 SPECIAL = re.compile(r"([|*\\]|(?<=\w)_(?!\w))")
+NAMES = re.compile(r"^(\S.*,)\n(?=\S)", re.MULTILINE)
 
 
 def escape(line: str) -> str:
@@ -20,8 +21,8 @@ def escape(line: str) -> str:
 
 
 def escape_lines(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Escape a docstring, before its sections are read."""
-    lines[:] = map(escape, lines)
+    """Escape a docstring, before its sections are read; a list of names that takes several lines becomes one."""
+    lines[:] = map(escape, NAMES.sub(r"\1 ", "\n".join(lines)).split("\n"))
 
 
 def from_elsewhere(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
