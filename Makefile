@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 CACHED = NUMBA_CACHE_DIR="$$($(BIN)/python tools/source_hash.py)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format docs bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,12 +27,17 @@ format: $(VENV)/all.stamp  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+docs: $(VENV)/all.stamp  ## the site, in build/site, with the examples run; warnings are errors
+	rm -rf docs/gallery build/site
+	$(CACHED) $(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d build/doctrees docs build/site
+	@echo "open build/site/index.html"
+
 bench:  ## say how to run the benchmarks
 	@echo "The benchmarks are scripts that name their data on the command line:"
 	@ls benchmarks/*.py 2>/dev/null | sed 's|^|  $(BIN)/python |' || true
 
 clean:  ## remove the virtual environment, caches and build products
-	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/gallery
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -1,0 +1,65 @@
+"""The site, built by Sphinx: see `make docs`.
+
+Sphinx, since it reads numpydoc's docstrings and runs a gallery of scripts, as the sites of scientific Python do; MyST
+lets the pages stay Markdown, which is also read in the repository and whose code blocks the tests run. Nothing is
+fetched, neither by the build nor by a reader: no fonts or scripts from elsewhere, and formulas are MathML.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
+
+from hingeline import __version__  # noqa: E402
+
+project = "hingeline"
+author = "The hingeline developers"
+copyright = author
+version = release = __version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+    "site_commands",
+    "site_docstrings",
+    "site_formulas",
+    "site_links",
+    "site_reference",
+]
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+math_numfig = False
+html_math_renderer = "mathml"
+
+autodoc_default_options = {"members": True, "inherited-members": True}
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's sections say it
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+# Several names on a line stay together.
+napoleon_custom_sections = [("Parameters", "params_style"), ("Attributes", "params_style")]
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(ROOT / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "plot_gallery": os.environ.get("RUN_EXAMPLES", "1") != "0",  # 0: neither output nor pictures
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+html_theme = "furo"
+html_title = "hingeline"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+pygments_style, pygments_dark_style = "tango", "monokai"

@@ -1,0 +1,55 @@
+"""
+Saving, loading, exporting
+==========================
+
+Four ways to keep a model: hingeline's own file, which is safe to load from anybody; LIBLINEAR's text; scikit-learn's
+class, for exports that know it; and pickle, which is as unsafe as ever.
+"""
+
+import pickle
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+from hingeline import LinearSVC
+from hingeline.io import load_model, save_model
+
+data = load_wine()
+X, y = scale(data.data), data.target_names[data.target]  # the classes have names
+svc = LinearSVC(loss="hinge", random_state=0).fit(X, y)
+folder = TemporaryDirectory()
+
+# %%
+# **hingeline's own file** keeps all that was learned, the certificate included, and labels of any type. Loading it
+# runs no code.
+
+path = Path(folder.name, "wine.model")
+save_model(svc, path)
+loaded = load_model(path)
+print(f"{path.stat().st_size} bytes; classes {loaded.classes_}, gaps {loaded.duality_gap_}")
+assert (loaded.decision_function(X) == svc.decision_function(X)).all()
+
+# %%
+# **LIBLINEAR's format** has weights and whole numbers as labels.
+
+numbered = LinearSVC(loss="hinge", random_state=0).fit(X, data.target)
+save_model(numbered, path, format="liblinear")
+print(path.read_text().partition("w\n")[0])
+assert (load_model(path).predict(X) == numbered.predict(X)).all()
+
+# %%
+# **scikit-learn's class**, for converters that were written for it (ONNX, PMML, explanation tools).
+
+theirs = svc.to_sklearn()
+print(type(theirs), np.abs(theirs.decision_function(X) - svc.decision_function(X)).max())
+assert (theirs.predict(X) == svc.predict(X)).all()
+
+# %%
+# **pickle** works as with any estimator. Load pickles of your own alone.
+
+again = pickle.loads(pickle.dumps(svc))
+assert (again.coef_ == svc.coef_).all()
+folder.cleanup()
