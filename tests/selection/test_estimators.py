@@ -159,7 +159,8 @@ def test_metadata_routing():
         search.set_fit_request(sample_weight=True)
         weights = WEIGHTS[:120]
         search.fit(X, Y, sample_weight=weights, groups=groups)
-        pipeline = make_pipeline(StandardScaler(with_mean=False, with_std=False), search)
+        scaler = StandardScaler(with_mean=False, with_std=False).set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, search)
         again = pipeline.fit(X, Y, sample_weight=weights, groups=groups)[-1]
     splits = list(GroupKFold(4).split(X, Y, groups))
     np.testing.assert_allclose(search.scores_, table_of(LinearSVC, X, Y, weights=weights, cv=splits))
