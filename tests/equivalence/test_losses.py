@@ -132,11 +132,11 @@ def test_free_intercept(name, engine):
     assert s.stop_reason == "gap_tol"
     value = objective(name, X, y, s.w, s.intercept, 0.5)
     assert s.certificate.primal == pytest.approx(value, rel=1e-12)
-    assert 0.0 <= value - s.certificate.dual <= 1.01e-7 * value
+    assert -1e-12 * value <= value - s.certificate.dual <= 1.01e-7 * value  # solved to rounding, it may be below
     signs = y if name in MARGIN_LOSSES else 1.0
     assert abs(np.sum(s.alpha * signs)) <= 1e-12 * np.sum(np.abs(s.alpha))
     for b in (s.intercept - 0.01, s.intercept + 0.01):
-        assert objective(name, X, y, s.w, b, 0.5) >= s.certificate.dual
+        assert objective(name, X, y, s.w, b, 0.5) >= s.certificate.dual * (1.0 - 1e-12)
     regularised = solve(X, y, EVERY_LOSS[name](0.5), solver=engine, gap_tol=1e-7, random_state=0, bias=1.0)
     assert objective(name, X, y, regularised.w, regularised.intercept, 0.5) > value
 

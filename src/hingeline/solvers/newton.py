@@ -50,7 +50,7 @@ SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
 SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
 TINY = 10_000  # rows times columns; not worth any bookkeeping
-FEW_WEIGHTS, AT_ONCE = 64, 10_000_000  # so few weights, and rows times weights squared: a step is a single call
+FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
 WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept where a stage is solved
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
@@ -71,7 +71,7 @@ class _Smoothed:
         self.is_tiny = problem.data.n_rows * problem.data.n_features < TINY
         n = self.Z.n_weights
         self._room: tuple[np.ndarray, ...] = ()
-        if n <= FEW_WEIGHTS and problem.data.n_rows * n * n <= AT_ONCE:
+        if n <= FEW_WEIGHTS and problem.data.n_rows * n <= AT_ONCE:
             self._room = (np.empty((n, n)), np.empty(n), np.empty(problem.data.n_rows))
         self.is_smooth = isinstance(problem.loss, SMOOTH)
         self.delta = 0.0 if self.is_smooth else delta
