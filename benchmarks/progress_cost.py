@@ -68,6 +68,7 @@ def main() -> None:
     args = parser.parse_args()
 
     X, y = load(args.dataset, args.data_dir, np.float32)
+    y = np.where(y > 0, 1, -1)
     ours, theirs = pty.openpty()
     drawn = [0]
     Thread(target=read_away, args=(ours, drawn), daemon=True).start()
