@@ -95,7 +95,7 @@ def documented():
     return set(DIRECTIVE.findall(expand((ROOT / "docs" / "reference.md").read_text(encoding="utf-8"))))
 
 
-@pytest.mark.parametrize("module", ["hingeline", "hingeline.io", "hingeline.viz"])
+@pytest.mark.parametrize("module", ["hingeline", "hingeline.io", "hingeline.progress", "hingeline.viz"])
 def test_every_public_name_is_in_the_reference(module):
     public = {(module, name) for name in import_module(module).__all__ if name != "__version__"}
     assert public <= documented(), f"missing in reference.md: {sorted(public - documented())}"

@@ -1,7 +1,7 @@
 """A Sphinx extension: ``.. everything-in:: MODULE [HOME]`` stands for every public name of a module.
 
 The names are those of ``MODULE.__all__``, so none can be forgotten; HOME limits them to those that the package takes
-from one of its parts (``hingeline._HOMES``). A part that is not there has no names.
+from one of its parts (``hingeline._HOMES``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import re
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 MARK = re.compile(r"^\.\. everything-in:: (\S+)(?: (\S+))?$", re.MULTILINE)
@@ -17,9 +16,7 @@ MARK = re.compile(r"^\.\. everything-in:: (\S+)(?: (\S+))?$", re.MULTILINE)
 
 def public_names(module: str, home: str | None = None) -> list[str]:
     """Return the public names of a module, in the order in which it lists them."""
-    if find_spec(module) is None:
-        return []
-    names = import_module(module).__all__ if home is None else import_module(module)._HOMES.get(home, ())
+    names = import_module(module).__all__ if home is None else import_module(module)._HOMES[home]
     return [name for name in names if not name.startswith("__")]
 
 
