@@ -75,8 +75,8 @@ def badly_scaled(n, d):
 EASY, ENDLESS = {"C": 1e-4, "tol": 1.0}, {"C": 1e4, "tol": 1e-12, "random_state": 0}
 OTHERS = {  # models of engines that are not chosen by ``solver`` alone, and data that keeps them busy
     "crammer_singer": (LinearSVC(multi_class="crammer_singer", **ENDLESS), EASY, lambda: hard_problem(5)),
-    "primal": (LinearSVC(penalty="l1", **ENDLESS), EASY, lambda: badly_scaled(2000, 600)),
-    "newton_cg": (LogisticRegression(solver="newton_cg", **ENDLESS), EASY, lambda: badly_scaled(10_000, 600)),
+    "primal": (LinearSVC(penalty="l1", **ENDLESS), EASY, lambda: badly_scaled(20_000, 600)),
+    "newton_cg": (LogisticRegression(solver="newton_cg", **ENDLESS), EASY, lambda: badly_scaled(60_000, 600)),
     "free_intercept": (
         LinearSVC(loss="hinge", solver="hybrid", fit_intercept="free", **ENDLESS),
         EASY,

@@ -214,12 +214,6 @@ def test_bad_parameters(name):
     assert_refused(next(iter(parameter)), X, Y, **parameter)
 
 
-def test_newton_says_where_it_ends():
-    wide = sparse.random_array((5000, 5000), density=1e-3, rng=np.random.default_rng(0), format="csr")
-    with pytest.raises(ValueError, match=r"5000 rows and 5000 columns.*avsf"):
-        LinearSVC(solver="newton").fit(wide, np.arange(5000) % 2)
-
-
 @pytest.mark.parametrize(
     ("message", "arguments"),
     [

@@ -36,10 +36,11 @@ class Fold(NamedTuple):
 def read_folds(cv: Any, X: Any, y: np.ndarray, n_rows: int, *, stratify: bool, **params: Any) -> list[Fold]:
     """Return the folds of ``cv``: a number, a splitter or an iterable of index arrays, as in scikit-learn.
 
-    None means five, or as many as the smallest class has rows (at least two).
+    None means five, or as many as the smallest class has rows (at least two); in a regression a fold has two rows or
+    more, since one row has no R^2.
     """
     if cv is None:
-        smallest = int(np.unique(y, return_counts=True)[1].min()) if stratify else n_rows
+        smallest = int(np.unique(y, return_counts=True)[1].min()) if stratify else n_rows // 2
         cv = max(2, min(DEFAULT_FOLDS, smallest))
     splitter = check_cv(cv, y, classifier=stratify)
     folds = []

@@ -177,6 +177,8 @@ def _phase(
         certificate = refresh(pace)
         before -= state.w
         drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(before))
+        if reason == "tol" and state.is_primal and certificate.violation >= tol:  # w is what the engine saw: rounding
+            return "rounding", certificate
         if reason != "tol" or certificate.violation < tol or drift < 0.1 * tol:
             return reason, certificate
     return "rounding", certificate
