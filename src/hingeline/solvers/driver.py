@@ -26,6 +26,7 @@ from .trend import Budget
 
 NEXT_PHASE = "next phase"
 ALONE = Team(1)
+SWEEP = 1000.0  # what a sweep costs by itself, in steps: schedule, bookkeeping, the clock
 CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
 LAG = 2.0  # ... or, where that sum falls fast, this many times what is left of the sum of the sweep before
 FADING = 0.9  # a sweep; what a check measured is believed less and less, so that another one always comes
@@ -141,7 +142,7 @@ class Run:
         self.clock = clock
         self.n_iter = 0
         self.n_steps = 0
-        self.effort = 0.0  # what passes cost besides, in steps
+        self.effort = 0.0  # what sweeps and passes cost besides, in steps
         self.budget, self._spent_before = Budget(), 0.0  # of the present phase
         self._certify = certify
         self.floor = floor
@@ -201,6 +202,7 @@ class Run:
         """
         self.n_iter += 1
         self.n_steps += steps
+        self.effort += SWEEP
         if not isnan(gain):
             self.dual += gain
         asked = self.stop.tol if self.stop.gap_tol is None else self.stop.gap_tol * self.dual
