@@ -51,6 +51,7 @@ FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: sweeps that have taken this have been promising for long enough
 EXCEEDED = 3.0  # times the guess of what conjugate gradients take: they have had their chance
 ROWS_PER_WEIGHT = 4  # with fewer, and more weights than a dense factor is made for, sweeps win
+WARM_HOPE = 0.3  # of these, where the run has a start
 IN_CACHE = 3_000_000  # stored values
 
 
@@ -80,8 +81,11 @@ class Phase:
     budget: Budget = field(default_factory=Budget)
 
 
-def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
-    """Return the phases of a run. Coordinate descent comes last where Newton's method is not sure to end it."""
+def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[Phase]:
+    """Return the phases of a run. Coordinate descent comes last where Newton's method is not sure to end it.
+
+    ``warm`` says that there is a start: what sweeps can do quickly is done then, and less is to be hoped of them.
+    """
     data, last = problem.data, Phase("hybrid", stop)
     if data.blocks is not None and solver in ("auto", "hybrid"):
         return [Phase(OUT_OF_CORE, stop)]
@@ -103,7 +107,9 @@ def plan(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
         second = Phase(engine, stop, Budget(review=EXCEEDED * rival, most=EXCEEDED * rival))
     if step * fewest > OPENING * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
         return [second, last]
-    return [Phase("hybrid", stop, Budget(max(OPENING * rival, fewest), rival, MOST * rival)), second, last]
+    hope = WARM_HOPE if warm else 1.0
+    opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
+    return [Phase("hybrid", stop, opening), second, last]
 
 
 def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:

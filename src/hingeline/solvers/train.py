@@ -74,7 +74,7 @@ def _train(
     team: Team,
 ) -> Solution:
     clock = Clock(stop.max_time, cancelled)
-    phases, engines = plan(problem, solver, stop), list[str]()
+    phases, engines = plan(problem, solver, stop, warm=alpha0 is not None), list[str]()
     variables = new_variables_of(problem, alpha0)
     state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor, near)
     state.w[-1] = anchor
