@@ -40,7 +40,7 @@ class LinearSVC(SparsePenaltyClassifier):
         With ``multi_class="crammer_singer"`` it is not used, as in scikit-learn: that machine has a hinge of its own.
     dual : {"auto"} or bool
         Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
-    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
         Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
         rounding.
     tol : float
@@ -64,7 +64,7 @@ class LinearSVC(SparsePenaltyClassifier):
         Start from the previous solution: from its dual variables where the number of rows is the same, else from its
         weights, scaled so that the start is never worse than none.
     n_jobs : int, optional
-        Threads over the classes of a one-versus-rest problem.
+        Threads: over the classes of a one-versus-rest problem, else over the rows of a large one.
     random_state : int, RandomState or None
         Seed of the order in which rows are visited.
     verbose : int

@@ -55,7 +55,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     max_iter, max_time : optional
         Caps on sweeps (Newton: iterations) and seconds; none by default. A fit that one of them ends warns, and is
         usable.
-    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
         Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
         rounding.
     gap_tol : float, optional

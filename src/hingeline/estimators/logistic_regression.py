@@ -45,7 +45,7 @@ class LogisticRegression(SparsePenaltyClassifier):
     class_weight : dict or "balanced", optional
     random_state : int, RandomState or None
         Seed of the order in which rows are visited.
-    solver : {"auto", "baseline", "avsf", "hybrid", "newton"}
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
         Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
         rounding.
     max_iter, max_time : optional
