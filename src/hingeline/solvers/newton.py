@@ -5,9 +5,9 @@ Gradient   w - Z' alpha(w)        Hessian   I + sum over the band of s_i z_i z_i
 
 For a smooth loss psi_i is the loss itself. For the others it is smoothed around abar (at first the middle of the box;
 for the hinge C/2, the Huberised hinge) at width delta; when w is optimal for it, a free variable's violation is sigma_i
-|alpha_i - abar_i|, at first delta at the most, later 2 delta. Then abar <- alpha, a smaller delta, and again: the method
-of multipliers for the dual, whose fixed point is the exact optimum. Each sub-problem takes a few Newton steps with an
-exact line search on the stored Zw, Zp.
+|alpha_i - abar_i|, at first delta at the most, later 2 delta. Then abar <- alpha, a smaller delta, and again: the
+method of multipliers for the dual, whose fixed point is the exact optimum. Each sub-problem takes a few Newton steps
+with an exact line search on the stored Zw, Zp.
 
 Where rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w.
 Where neither features nor rows of the band are few, conjugate gradients solve for the step, roughly.
