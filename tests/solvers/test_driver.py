@@ -5,11 +5,12 @@ from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
-from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification
+from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification, dual, primal
 
 from hingeline import Certificate, Hinge, Progress, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
 from hingeline.solution import HISTORY
+from hingeline.solvers import newton
 from hingeline.solvers.driver import CHECK_RATIO, LAG, Clock, Ended, Run, Stop, Verdict
 from hingeline.solvers.train import train
 
@@ -243,3 +244,24 @@ def test_a_certificate_is_never_worse_than_that_of_nothing():
     s = solve(X, y, SquaredHinge(C=1e4), solver="newton", tol=1e-9, max_iter=1)
     assert s.certificate.gap <= 1.0 + 1e-12
     assert s.alpha[5] == pytest.approx(2e4)
+
+
+def test_what_newtons_equation_proposes_is_a_certificate(monkeypatch):
+    """Its gap, as the engine adds it up, is what the definitions give for the proposed variables at w."""
+    X, y = classification(2000, 80, seed=3)
+    told, original = [], newton._Smoothed.proposed_dual
+
+    def proposed_dual(self):
+        a, gap = original(self)
+        told.append((gap, primal(X, y, self.w[:-1], loss) - dual(X, y, a, loss), (a >= 0.0).all()))
+        return a, gap
+
+    loss = SquaredHinge(C=100.0)
+    monkeypatch.setattr(newton, "WORTH_A_LOOK", 1e9)
+    monkeypatch.setattr(newton._Smoothed, "proposed_dual", proposed_dual)
+    s = solve(X, y, loss, solver="newton", gap_tol=1e-3)
+    assert s.certificate.gap <= 1e-3
+    assert len(told) >= 2
+    for gap, exact, inside in told:
+        assert gap == pytest.approx(exact, rel=1e-9)
+        assert inside

@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from ..kernels.losses import SMOOTH, UNBOUNDED, Logistic, lower, missing, upper
 from ..kernels.newton_step import newton_step, respond_at_once
-from ..kernels.smooth import along_line, narrowed, respond, search_line
+from ..kernels.smooth import along_line, compare_duals, narrowed, respond, search_line
 from ..pace import Pace
 from ..problem import Problem
 from ..threads import WORTH_SHARING, Team
@@ -53,6 +53,7 @@ TINY = 10_000  # rows times columns; not worth any bookkeeping
 FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
 WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept where a stage is solved
+WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS = 60  # of a stage
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
@@ -85,6 +86,7 @@ class _Smoothed:
         self.change, self.band = np.zeros_like(self.alpha), np.zeros_like(self.alpha)
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
+        self._proposal: tuple[np.ndarray, np.ndarray] | None = None  # dual variables, and their Z' a
         self.w = w  # the intercept's from its anchor
         self.v = np.zeros_like(w)  # Z' alpha
         self.m, scores = missing(self.loss, problem.y, 0.0).astype(np.float64), self.Z.times(state.to_anchor(w))
@@ -191,10 +193,36 @@ class _Smoothed:
         p = self.direction()
         t = self.Z.times(p)
         decrement = -float(self.residual @ p)
+        if self.is_smooth and self.run.stop.gap_tol is not None:
+            self._proposal = self.alpha - self.scale * self.band * t, self.w + p
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         self.w += tau * p
         self.respond(tau, t)
         return decrement
+
+    def may_propose(self, decrement: float) -> bool:
+        """Tell whether w is good enough, by what its last step promised, and the slopes alone are not."""
+        if self._proposal is None or self.run.stop.gap_tol is None:
+            return False
+        allowed = self.run.stop.gap_tol * self.primal
+        return decrement <= allowed * WORTH_A_LOOK and self.gap + 0.5 * self.distance > allowed
+
+    def proposed_dual(self) -> tuple[np.ndarray, float]:
+        """Return the dual variables that Newton's equation proposed, moved into the box, and the gap they leave at w.
+
+        It says w + p = Z'(alpha - S Zp): where the step was cut short, or few rows have changed sides, these certify
+        much more than the slopes at the new w do.
+        """
+        assert self._proposal is not None
+        a, v = self._proposal
+        excess = np.empty_like(a)
+        parts = self._terms.each(
+            a.size, lambda part, begin, end: compare_duals(self.loss, self.C, self.m, a, excess, begin, end)
+        )
+        apart = self.w - v
+        if any(clipped for _, _, clipped in parts):
+            apart += self.Z.transposed(excess)
+        return a, sum(gap for _, gap, _ in parts) + 0.5 * float(apart @ apart)
 
     def _step_at_once(self) -> float:
         """Do the same in one call."""
@@ -295,6 +323,10 @@ def _newton(state: State, run: Run) -> None:
             state.w[:], state.is_primal = state.to_anchor(smoothed.w), smoothed.is_smooth
         run.dual = smoothed.primal - smoothed.gap
         gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
+        if smoothed.may_propose(decrement):
+            proposed, proposed_gap = smoothed.proposed_dual()
+            if proposed_gap < gap:
+                gap, state.variables.alpha[:] = proposed_gap, proposed
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
         if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
