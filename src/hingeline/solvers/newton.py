@@ -31,7 +31,7 @@ from .blas import blas
 from .conjugate import PRODUCT, conjugate_gradients
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .operators import RowOperator
-from .sample import sample_of
+from .sample import sample_of, step_between
 from .state import State, new_variables_of
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
@@ -86,7 +86,7 @@ class _Smoothed:
         self.change, self.band = np.zeros_like(self.alpha), np.zeros_like(self.alpha)
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
-        self._proposal: tuple[np.ndarray, np.ndarray] | None = None  # dual variables, and their Z' a
+        self._proposal: np.ndarray | None = None  # dual variables of the last step's equation
         self.w = w  # the intercept's from its anchor
         self.v = np.zeros_like(w)  # Z' alpha
         self.m, scores = missing(self.loss, problem.y, 0.0).astype(np.float64), self.Z.times(state.to_anchor(w))
@@ -194,7 +194,7 @@ class _Smoothed:
         t = self.Z.times(p)
         decrement = -float(self.residual @ p)
         if self.is_smooth and self.run.stop.gap_tol is not None:
-            self._proposal = self.alpha - self.scale * self.band * t, self.w + p
+            self._proposal = self.alpha - self.scale * self.band * t
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         self.w += tau * p
         self.respond(tau, t)
@@ -214,14 +214,12 @@ class _Smoothed:
         much more than the slopes at the new w do.
         """
         assert self._proposal is not None
-        a, v = self._proposal
+        a = self._proposal
         excess = np.empty_like(a)
         parts = self._terms.each(
             a.size, lambda part, begin, end: compare_duals(self.loss, self.C, self.m, a, excess, begin, end)
         )
-        apart = self.w - v
-        if any(clipped for _, _, clipped in parts):
-            apart += self.Z.transposed(excess)
+        apart = self.w - self.Z.transposed(a)
         return a, sum(gap for _, gap, _ in parts) + 0.5 * float(apart @ apart)
 
     def _step_at_once(self) -> float:
@@ -281,8 +279,7 @@ def _unit(problem: Problem) -> float:
 def sample_step(problem: Problem) -> int:
     """Return k where one row in k makes a sample that is worth its cost, else 1."""
     per_weight = SAMPLED_IF_SMOOTH if isinstance(problem.loss, SMOOTH) else SAMPLED_PER_WEIGHT
-    step = min(SAMPLE_STEP, problem.data.n_rows // (per_weight * (problem.data.n_features + 1)))
-    return step if step >= LEAST_STEP else 1
+    return step_between(LEAST_STEP, SAMPLE_STEP, problem, per_weight)
 
 
 def _smoothed(state: State, run: Run) -> _Smoothed:

@@ -31,7 +31,7 @@ from ..pace import Pace
 from .conjugate import PRODUCT, conjugate_gradients
 from .driver import Ended, Run, Verdict
 from .operators import RowOperator
-from .sample import sample_of
+from .sample import sample_of, step_between
 from .state import State, new_variables_of
 
 LARGEST_FACTOR = 500  # weights up to which a dense factor is the preconditioner
@@ -155,8 +155,8 @@ class _Point:
 def _begin_at_sample(state: State, run: Run) -> None:
     """Set w to about the solution of a sample of the rows, where there is no start and the sample is worth it."""
     problem = state.problem
-    step = min(SAMPLE_STEP, problem.data.n_rows // (SAMPLED_PER_WEIGHT * (problem.data.n_features + 1)))
-    part = sample_of(problem, step) if step >= LEAST_STEP and not state.w.any() else None
+    step = step_between(LEAST_STEP, SAMPLE_STEP, problem, SAMPLED_PER_WEIGHT)
+    part = sample_of(problem, step) if step > 1 and not state.w.any() else None
     if part is None:
         return
     sample = _Point(State(part, new_variables_of(part, None), np.zeros_like(state.w), state.rng), run)

@@ -10,6 +10,12 @@ from ..problem import Data, Problem
 GOLDEN_RATIO = 0.6180339887498949
 
 
+def step_between(least: int, most: int, problem: Problem, per_weight: int) -> int:
+    """Return k where one row in k, at most ``most``, leaves ``per_weight`` rows for each weight; 1 below ``least``."""
+    step = min(most, problem.data.n_rows // (per_weight * (problem.data.n_features + 1)))
+    return step if step >= least else 1
+
+
 def sample_of(problem: Problem, step: int) -> Problem | None:
     """Return the problem of one row in ``step``, its C_i scaled up so that the objective stays about the same.
 
