@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import LOSSES, classification, csr, every_layout
 
-from hingeline import solve
+from hingeline import Logistic, solve
 from hingeline.problem import make_problem, read_data
 from hingeline.solvers import newton
 from hingeline.solvers.sample import sample_of, take_rows
@@ -73,3 +73,28 @@ def test_a_sample_without_weight_is_no_start():
     solution = solve(X, y, LOSSES["hinge"](1.0), solver="newton", sample_weight=weights, tol=1e-6)
     assert solution.converged
     assert solution.certificate.gap < 1e-5
+
+
+def test_a_sample_that_has_missed_what_matters_is_no_start(monkeypatch):
+    """Where the sample has none of a rare class, its solution is worse than zero on all rows."""
+    rng = np.random.default_rng(5)
+    y, X = np.full(4000, -1.0), rng.normal(size=(4000, 6))
+    data = read_data(X, 0.0)
+    problem = make_problem(data, y.astype(np.float32), np.ones(4000), Logistic(100.0))
+    step = newton.sample_step(problem)
+    in_sample = {tuple(row) for row in sample_of(problem, step).data.rows.X}
+    y[[i for i in range(4000) if tuple(X[i]) not in in_sample][:7]] = 1.0
+    X[:, 0] = np.where(y > 0.0, 1e4, 30.0 + X[:, 0])
+    starts = []
+    whole = newton._Smoothed
+
+    def smoothed(state, run, team, w, delta):
+        starts.append(w.copy())
+        return whole(state, run, team, w, delta)
+
+    monkeypatch.setattr(newton, "_Smoothed", smoothed)
+    solution = solve(X, y, Logistic(100.0), solver="newton", tol=1e-6)
+    assert solution.converged
+    assert len(starts) == 3  # the sample, all rows from its solution, and all rows again
+    assert starts[1].any()
+    assert not starts[2].any()

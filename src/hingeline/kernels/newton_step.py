@@ -12,7 +12,7 @@ import numpy as np
 from .compile import by_type, kernel
 from .losses import gap_estimate, primal_term, proximal, pull
 from .rows import ONE, CsrRows, DenseRows, OnesRows, add_square, axpy, dot
-from .smooth import search_line
+from .smooth import search_line, step_found
 
 BLOCK = 64  # dense rows that are multiplied at a time, column by column: the vector units see long sums
 
@@ -126,7 +126,8 @@ def newton_step(
     for i in range(np.uint64(m.size)):
         t[i] = s[i] * dot(rows, i, p)
     at = (0.0, -decrement, np.inf, np.inf, 1.0, False)
-    tau = search_line(loss, C, m, t, abar, delta, scale, wp, pp, -decrement, accuracy, evaluations, at)[4]
+    at = search_line(loss, C, m, t, abar, delta, scale, wp, pp, -decrement, accuracy, evaluations, at)
+    tau = step_found(at)
     for j in range(d):
         w[j] += tau * p[j]
     for i in range(np.uint64(m.size)):

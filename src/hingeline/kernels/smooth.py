@@ -106,23 +106,31 @@ def along_line(
 def narrowed(at: Any, first: Any, second: Any, slope: Any, accuracy: Any) -> Any:
     """Go on from tau, where a convex function has these derivatives, towards its minimum.
 
-    The first derivative is increasing, mostly piecewise linear: Newton's method, and Illinois' where that leaves the
-    bracket. ``slope`` is the derivative at 0, ``accuracy`` the share of it that is as good as zero; ``at`` is what the
-    call before returned: the bracket with its derivatives, tau, and whether tau is good enough.
+    The first derivative is increasing, mostly piecewise linear: Newton's method, and the secant where that leaves the
+    bracket; the middle where the bracket has not become half as wide, for its slopes may differ by orders of magnitude.
+    ``slope`` is the derivative at 0, ``accuracy`` the share of it that is as good as zero; ``at`` is what the call
+    before returned: the bracket with its derivatives, tau, and whether tau is good enough.
     """
     low, f_low, high, f_high, tau, done = at
     if abs(first) <= accuracy * abs(slope):
         return low, f_low, high, f_high, tau, True
+    width = high - low
     if first < 0.0:
-        f_high = 0.5 * f_high if low > 0.0 else f_high
         low, f_low = tau, first
     else:
-        f_low = 0.5 * f_low if high < np.inf else f_low
         high, f_high = tau, first
+    if width < np.inf and high - low > 0.5 * width:
+        return low, f_low, high, f_high, 0.5 * (low + high), done
     guess = tau - first / second
     if not low < guess < high:
         guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
     return low, f_low, high, f_high, guess, done
+
+
+@kernel
+def step_found(at: Any) -> Any:
+    """Return tau; where the search has run out of evaluations, the longest step that is known to lead downwards."""
+    return at[0] if at[0] > 0.0 and not at[5] else at[4]
 
 
 @kernel

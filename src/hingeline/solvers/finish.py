@@ -11,7 +11,7 @@ import numpy as np
 from ..problem import Data
 from ..solution import Certificate, Solution
 from .driver import NEXT_PHASE, Ended, Run, Stop
-from .select import SMALL
+from .select import is_for_rounding
 from .train import GOOD_GAP
 from .trend import Budget
 
@@ -34,17 +34,17 @@ def meaning(solver: str, what: str) -> tuple[bool, bool]:
 def run_engine(engine: Callable[[], None], run: Run, data: Data, solver: str, accurate: float) -> str:
     """Run ``engine`` until ``run`` ends it; returns why.
 
-    With solver="auto" small problems are solved to the violation ``accurate``, which makes results independent of the
+    With solver="auto" tiny problems are solved to the violation ``accurate``, which makes results independent of the
     order and repetition of rows, unless that takes long.
     """
     stop = run.stop
-    if solver == "auto" and data.n_rows * data.n_features <= SMALL:
-        accurately = replace(stop, tol=min(stop.tol, accurate), gap_tol=None)
+    if solver == "auto" and is_for_rounding(data, stop):
+        accurately = replace(stop, tol=min(stop.tol, accurate))
         run.begin_phase(accurately, Budget(review=SMALL_STEPS, most=SMALL_STEPS))
         reason = _ended(engine)
         run.begin_phase(stop, Budget())
         if reason != NEXT_PHASE:
-            return "gap_tol" if reason == "tol" and stop.gap_tol is not None else reason
+            return reason
     return _ended(engine)
 
 

@@ -23,15 +23,15 @@ from scipy.linalg import lapack
 
 from ..kernels.losses import SMOOTH, UNBOUNDED, Logistic, lower, missing, upper
 from ..kernels.newton_step import newton_step, respond_at_once
-from ..kernels.smooth import along_line, compare_duals, narrowed, respond, search_line
-from ..pace import Pace
+from ..kernels.smooth import along_line, compare_duals, narrowed, respond, step_found
 from ..problem import Problem
 from ..threads import WORTH_SHARING, Team
 from .blas import blas
 from .conjugate import PRODUCT, conjugate_gradients
 from .driver import ALONE, Ended, Run, Stop, Verdict
+from .line import LINE_STEPS, beginning, line_pace, step_along
 from .operators import RowOperator
-from .sample import sample_of, step_between
+from .sample import objective_at_zero, sample_of, step_between
 from .state import State, new_variables_of
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
@@ -43,12 +43,11 @@ LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ct
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
 FORCING = 0.1  # what conjugate gradients may leave of the residual
 MOST_PRODUCTS = 250  # of conjugate gradients a step
-LINE_STEPS, LINE_ACCURACY = 40, 1e-3
+LINE_ACCURACY = 1e-3
 SMOOTH_LINE_ACCURACY = 0.1  # where the loss has no kinks, a whole step is good enough in the end
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
-SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
@@ -57,6 +56,7 @@ WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no 
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS = 60  # of a stage
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
+NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to show; by what it falls nevertheless
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
@@ -68,7 +68,7 @@ class _Smoothed:
         self.loss, self.run = problem.loss, run
         self.Z = RowOperator(problem, problem.signs.astype(np.float64), team.pace(run.clock.check))
         self._terms = team.pace(run.clock.check)
-        self._searches = Pace(run.clock.check, first=max(1, SEARCHED_AT_ONCE // problem.data.n_rows))
+        self._searches = line_pace(run.clock.check, problem.data.n_rows)
         self.is_tiny = problem.data.n_rows * problem.data.n_features < TINY
         n = self.Z.n_weights
         self._room: tuple[np.ndarray, ...] = ()
@@ -237,22 +237,18 @@ class _Smoothed:
         return (*problem, self.m, self.alpha, self.band, self.v)
 
     def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
-        """Return the step to the minimum along the line, from a slice of evaluations at a time."""
-        at = (0.0, slope, np.inf, np.inf, 1.0, False)
+        """Return the step to the minimum along the line."""
         if self._terms.n_parts == 1:
-            args = (self.loss, self.C, self.m, t, self.abar, self.delta, self.scale, wp, pp, slope, self._accuracy)
-            for begin, end in self._searches.slices(LINE_STEPS):
-                at = search_line(*args, end - begin, at)
-                if at[-1]:
-                    break
-            return at[-2]
+            line = (self.loss, self.C, self.m, t, self.abar, self.delta, self.scale, wp, pp)
+            return step_along(self._searches, slope, self._accuracy, *line)
+        at = beginning(slope)
         for _ in range(LINE_STEPS):
             tau = at[-2]
             first, second = self._derivatives(t, tau)
             at = narrowed(at, first + wp + tau * pp, second + pp, slope, self._accuracy)
             if at[-1]:
                 break
-        return at[-2]
+        return float(step_found(at))
 
     def _derivatives(self, t: np.ndarray, tau: float) -> tuple[float, float]:
         """Return the first and second derivative of the losses along the line, each thread's share added up."""
@@ -300,16 +296,18 @@ def _smoothed(state: State, run: Run) -> _Smoothed:
         sample = _Smoothed(beginning, run, team, zero, DELTA_FIRST * unit)
         sample.approach(SAMPLE_DELTA * unit)
         if np.isfinite(sample.w).all():
-            return _Smoothed(state, run, run.team, sample.w, sample.delta)
+            whole = _Smoothed(state, run, run.team, sample.w, sample.delta)
+            if whole.primal < objective_at_zero(state.problem):
+                return whole
     return _Smoothed(state, run, run.team, state.from_anchor(state.w), DELTA_FIRST * unit)
 
 
 def _newton(state: State, run: Run) -> None:
     smoothed = _smoothed(state, run)
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * _unit(state.problem)
-    steps, failed_stages = 0, 0
+    steps, failed_stages, decrement = 0, 0, np.inf
     for _ in run.sweeps():
-        decrement = smoothed.step()
+        last_decrement, decrement = decrement, smoothed.step()
         steps += 1
         solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
@@ -330,7 +328,8 @@ def _newton(state: State, run: Run) -> None:
             raise Ended("rounding")
         exhausted = steps >= MOST_STEPS or decrement <= SMALLEST_DECREMENT * smoothed.length
         if smoothed.is_smooth:
-            if exhausted:
+            stalled = FALLING * last_decrement <= decrement <= NO_DECREASE * smoothed.primal
+            if exhausted or stalled:
                 raise Ended("rounding")
             continue
         # A narrower stage is worth more than the last digits of this one, unless it is to be the last.

@@ -26,12 +26,12 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..kernels.losses import SMOOTH, UNBOUNDED, missing
-from ..kernels.smooth import compare_duals, respond_smoothly, search_line, sum_terms
-from ..pace import Pace
+from ..kernels.smooth import compare_duals, respond_smoothly, sum_terms
 from .conjugate import PRODUCT, conjugate_gradients
 from .driver import Ended, Run, Verdict
+from .line import line_pace, step_along
 from .operators import RowOperator
-from .sample import sample_of, step_between
+from .sample import objective_at_zero, sample_of, step_between
 from .state import State, new_variables_of
 
 LARGEST_FACTOR = 500  # weights up to which a dense factor is the preconditioner
@@ -39,8 +39,7 @@ SAMPLED = 40  # rows for each weight in that factor
 LEAST_SAMPLE = 2_000
 FORCING = 0.1  # residual of conjugate gradients over the gradient, at most
 MOST_PRODUCTS = 250  # of conjugate gradients a Newton step
-SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
-LINE_STEPS, LINE_ACCURACY = 40, 0.3
+LINE_ACCURACY = 0.3
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective: beyond, rounding has it
 STALLED = 3  # steps in a row that promise nothing
@@ -58,7 +57,7 @@ class _Point:
         self.scale = 2.0 if isinstance(problem.loss, UNBOUNDED) else 1.0
         self.Z = RowOperator(problem, problem.signs.astype(np.float64), run.passes)
         self.rng = np.random.default_rng(state.rng[:1])
-        self._searches = Pace(run.clock.check, first=max(1, SEARCHED_AT_ONCE // problem.data.n_rows))
+        self._searches = line_pace(run.clock.check, problem.data.n_rows)
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
         self.C = np.where(responding, state.variables.C, 0.0)
         self.settled = np.where(responding, 0.0, state.variables.alpha)
@@ -142,31 +141,28 @@ class _Point:
         return -slope
 
     def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
-        """Return the step along the line, from a slice of evaluations at a time."""
-        args = (self.loss, self.C, self.m, t, self.a, 0.0, self.scale, wp, pp, slope, LINE_ACCURACY)
-        at = (0.0, slope, np.inf, np.inf, 1.0, False)
-        for begin, end in self._searches.slices(LINE_STEPS):
-            at = search_line(*args, end - begin, at)
-            if at[-1]:
-                break
-        return at[-2]
+        """Return the step along the line."""
+        line = (self.loss, self.C, self.m, t, self.a, 0.0, self.scale, wp, pp)
+        return step_along(self._searches, slope, LINE_ACCURACY, *line)
 
 
-def _begin_at_sample(state: State, run: Run) -> None:
-    """Set w to about the solution of a sample of the rows, where there is no start and the sample is worth it."""
+def _begin_at_sample(state: State, run: Run) -> bool:
+    """Set w near to the solution of a sample of the rows, where there is no start and it is worth it; tell whether."""
     problem = state.problem
     step = step_between(LEAST_STEP, SAMPLE_STEP, problem, SAMPLED_PER_WEIGHT)
     part = sample_of(problem, step) if step > 1 and not state.w.any() else None
     if part is None:
-        return
+        return False
     sample = _Point(State(part, new_variables_of(part, None), np.zeros_like(state.w), state.rng), run)
     for _ in range(SAMPLE_STEPS):
         decrement = sample.move(*sample.direction(FORCING * sqrt(float(sample.gradient @ sample.gradient))))
         sample.respond()
         if decrement <= SAMPLE_DECREASE * sample.primal:
             break
-    if np.isfinite(sample.w).all():
-        state.w[:], state.is_primal = sample.w, True
+    if not np.isfinite(sample.w).all():
+        return False
+    state.w[:], state.is_primal = sample.w, True
+    return True
 
 
 def newton_cg(state: State, run: Run) -> None:
@@ -176,8 +172,11 @@ def newton_cg(state: State, run: Run) -> None:
             f'solver="newton_cg" needs a smooth loss; {type(state.problem.loss).__name__} has kinks. '
             'Use solver="newton" or "auto".'
         )
-    _begin_at_sample(state, run)
+    sampled = _begin_at_sample(state, run)
     point = _Point(state, run)
+    if sampled and not point.primal < objective_at_zero(state.problem):
+        state.w[:] = 0.0
+        point = _Point(state, run)
     stalled = 0
     for _ in run.sweeps():
         length = sqrt(float(point.gradient @ point.gradient))

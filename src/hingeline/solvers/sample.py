@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.losses import missing
 from ..kernels.rows import CsrRows, DenseRows, OnesRows, Rows
+from ..kernels.smooth import sum_terms
 from ..problem import Data, Problem
 
 GOLDEN_RATIO = 0.6180339887498949
@@ -14,6 +16,13 @@ def step_between(least: int, most: int, problem: Problem, per_weight: int) -> in
     """Return k where one row in k, at most ``most``, leaves ``per_weight`` rows for each weight; 1 below ``least``."""
     step = min(most, problem.data.n_rows // (per_weight * (problem.data.n_features + 1)))
     return step if step >= least else 1
+
+
+def objective_at_zero(problem: Problem) -> float:
+    """Return the objective at w = 0: a sample whose solution is no better on all rows has missed what matters."""
+    C = np.broadcast_to(problem.C, problem.data.n_rows).astype(np.float64)
+    m = missing(problem.loss, problem.y, 0.0).astype(np.float64)
+    return float(sum_terms(problem.loss, C, m, np.zeros_like(m), 0, m.size)[0])
 
 
 def sample_of(problem: Problem, step: int) -> Problem | None:

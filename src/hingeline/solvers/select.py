@@ -36,14 +36,15 @@ import numpy as np
 
 from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..kernels.rows import DenseRows
-from ..problem import Problem
+from ..problem import Data, Problem
 from .driver import Stop
 from .newton import LARGEST_FACTOR, sample_step
 from .newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .trend import Budget
 
 FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps
-SMALL = 100_000  # rows times columns; solved to rounding, which costs nothing and forgets the order of the rows
+SMALL = 100_000  # rows times columns; Newton's method, whatever the model says
+TINY = 10_000  # the same; solved to rounding, which costs nothing and forgets the order of the rows
 OUT_OF_CORE = "out_of_core"  # for data that does not fit in memory
 CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried, unless a trial is cheap
 OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
@@ -94,7 +95,7 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
     if solver != "auto":
         return [Phase(solver, stop)]
     if data.n_rows * data.n_features <= SMALL:
-        return [Phase("newton", replace(stop, tol=0.0, gap_tol=None)), last]
+        return [Phase("newton", replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop), last]
     if data.n_features >= LARGEST_FACTOR and data.n_rows < ROWS_PER_WEIGHT * data.n_features:
         return [last]
     if isinstance(problem.loss, FEW_STEPS) and data.n_features < LARGEST_SAMPLED_FACTOR:
@@ -110,6 +111,11 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
     hope = WARM_HOPE if warm else 1.0
     opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
     return [Phase("hybrid", stop, opening), second, last]
+
+
+def is_for_rounding(data: Data, stop: Stop) -> bool:
+    """Tell whether a problem is so small that it is solved to rounding, whatever its ``tol``."""
+    return stop.gap_tol is None and data.n_rows * data.n_features <= TINY
 
 
 def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
