@@ -48,6 +48,7 @@ SMOOTH_LINE_ACCURACY = 0.1  # where the loss has no kinks, a whole step is good 
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
+SMOOTH_STEPS = 3  # after which it has, where the loss is smooth: further ones fit its rows, and no others
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
@@ -127,7 +128,7 @@ class _Smoothed:
 
     def approach(self, delta: float) -> None:
         """Go through the stages down to the width ``delta``, no stage further than it is worth."""
-        for _ in range(MOST_STEPS):
+        for _ in range(SMOOTH_STEPS if self.is_smooth else MOST_STEPS):
             decrement = self.step()
             if decrement <= LOOSE * (self.primal if self.is_smooth else self.gap):
                 if self.delta <= delta:

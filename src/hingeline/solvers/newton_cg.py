@@ -45,7 +45,7 @@ SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective: beyond, roun
 STALLED = 3  # steps in a row that promise nothing
 SAMPLE_STEP, LEAST_STEP = 16, 4  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT = 32  # rows of a sample, at the least
-SAMPLE_STEPS, SAMPLE_DECREASE = 10, 1e-2  # of Newton's method there; promised decrease that ends them, as a share
+SAMPLE_STEPS, SAMPLE_DECREASE = 6, 1e-2  # of Newton's method there; promised decrease that ends them, as a share
 
 
 class _Point:
