@@ -118,6 +118,7 @@ def theirs(answer: Any, X: Any, y: np.ndarray, C: float, loss: str, dual: bool, 
     from sklearn.svm import LinearSVC
 
     warnings.simplefilter("ignore")
+    answer.put("ready")
     for tol in 10.0 ** -np.arange(0.0, 7.0, 0.5):
         model = LinearSVC(loss=loss, C=C, dual=dual, tol=tol, max_iter=10**9)
         seconds, _ = median_seconds(lambda k, model=model: model.fit(X, y))
@@ -131,10 +132,11 @@ def theirs(answer: Any, X: Any, y: np.ndarray, C: float, loss: str, dual: bool, 
 
 def within(deadline: float, *args: Any) -> float:
     """Return what ``theirs`` answers, infinity where that takes longer than the deadline."""
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("spawn")  # a fork would leave us with memory that has to be copied at writes
     answer = context.Queue()
     process = context.Process(target=theirs, args=(answer, *args))
     process.start()
+    answer.get()
     process.join(deadline)
     if process.is_alive():
         process.kill()
