@@ -13,6 +13,7 @@ import numpy as np
 from .compile import kernel
 from .random import below, uniform
 
+HELD = 0.9  # of p_max: from here on a preference counts as held back by it (rescaling moves it a little)
 LARGEST_EXPONENT = 30.0  # e^30 lifts any p above p_max; more could overflow
 
 

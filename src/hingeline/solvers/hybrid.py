@@ -8,7 +8,8 @@ Dual       max_a   W(a) = sum_i a_i - |w|^2/2,   w = sum_i a_i y_i x_i,   0 <= a
 Variables that press against their bound leave the active set A, as in the baseline; those in A are visited p_i times a
 sweep on average, as in AVSF. How often exactly is a matter of bookkeeping, not of dice: an account grows by p_i each
 sweep, and its whole part is the number of visits. So every variable of A is visited within a bounded
-interval, which is what linear convergence needs, and a sweep visits about |A| of them.
+interval, which is what linear convergence needs, and a sweep visits about |A| of them. The most that a variable may be
+visited grows where those that are visited so often make most of the gain.
 
 When a sweep over A is below eps, one over all variables verifies it. Preferences outlive the verification: what was
 learned about a variable is not forgotten, only its absence from A.
@@ -25,12 +26,14 @@ from ..kernels.compile import kernel
 from ..kernels.lookahead import RECORD_AHEAD, look_ahead
 from ..kernels.losses import gap_estimate, missing, pull, sign, step
 from ..kernels.rows import axpy, dot
-from ..kernels.schedule import Preferences, accumulate, adapted, keep_active, shuffle, sum_preferences
+from ..kernels.schedule import HELD, Preferences, accumulate, adapted, keep_active, shuffle, sum_preferences
 from ..kernels.shrink import Thresholds, is_shrunk, next_thresholds, wider
 from .driver import Run, Verdict
 from .state import State
 
 EARLY = 8  # sweeps in which the last one alone sets the thresholds; afterwards the wider of two
+MOST_GAIN, LITTLE_GAIN = 0.5, 0.25  # of a sweep's gain
+LARGEST_P_MAX = 400.0  # p_max / p_min of the paper: as many visits as AVSF may give for one of the least
 GOLDEN_TURN = np.uint32(2654435769)  # 2^32 times 0.618...
 
 
@@ -43,6 +46,7 @@ class Seen(NamedTuple):
     D_ref: float = 0.0
     gain: float = 0.0
     gap: float = 0.0
+    held: float = 0.0  # the part of the gain that variables at p_max made
 
 
 @kernel
@@ -66,7 +70,7 @@ def visit(
     ``once`` says that the sweep visits every variable once, whatever its preference.
     """
     alpha, q, C, p, y = variables
-    steps, v_min, v_max, D_ref, gain, gap = seen
+    steps, v_min, v_max, D_ref, gain, gap, held = seen
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
             look_ahead(rows, alpha, w, I, k)
@@ -89,12 +93,14 @@ def visit(
             alpha[i] = stepped
             axpy(rows, i, mu * sign(loss, y[i]), w)
             gain += delta
+            if p[i] > HELD * preferences.p_max:
+                held += delta
         if first_sweep:
             D_ref += fading * delta
         else:
             p[i] = adapted(preferences, p[i], delta, D_ref)
             D_ref = (1.0 - fading) * D_ref + fading * delta
-    return steps, v_min, v_max, D_ref, gain, gap
+    return steps, v_min, v_max, D_ref, gain, gap, held
 
 
 def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
@@ -106,7 +112,7 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
     visits = spread(problem.data.n_rows)
     I = np.empty(2 * l, dtype=np.uint32)
     n_active, thresholds, before, complete = l, Thresholds(), Thresholds(), True
-    seen = Seen()
+    seen, least = Seen(), preferences.p_max
     for sweep in run.sweeps():
         n = schedule(state, run, A[:n_active], visits, I, once=complete)
         seen = Seen(D_ref=seen.D_ref)
@@ -114,6 +120,7 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
             args = (rows, loss, state.variables, state.w, I[:n], begin, end, thresholds, preferences, 1.0 / n_active)
             seen = Seen(*visit(*args, complete, sweep == 0, seen))
         violation = max(seen.v_max, -seen.v_min, 0.0)
+        preferences = in_reach(preferences, least, seen)
         verdict = run.sweep(seen.steps, violation, seen.gain, seen.gap, criterion=violation, complete=complete)
         if verdict is Verdict.SATISFIED and complete:
             break
@@ -126,6 +133,20 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
             np.abs(p, out=p)
             A = problem.variables_in_order()
             n_active, thresholds, complete = l, Thresholds(), True
+
+
+def in_reach(preferences: Preferences, least: float, seen: Seen) -> Preferences:
+    """Return the preferences with p_max doubled where those held back by it gained most, halved (to ``least``) else.
+
+    Preferences are scaled to mean one over A, so 20 is not much where a handful of variables depend on each other (rows
+    that contradict each other, at large C), and a larger p_max is too much noise elsewhere.
+    """
+    p_max = preferences.p_max
+    if seen.held > MOST_GAIN * seen.gain:
+        p_max = min(2.0 * p_max, LARGEST_P_MAX)
+    elif seen.held < LITTLE_GAIN * seen.gain:
+        p_max = max(0.5 * p_max, least)
+    return preferences._replace(p_max=p_max)
 
 
 def spread(n: int) -> np.ndarray:

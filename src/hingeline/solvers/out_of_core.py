@@ -188,5 +188,5 @@ def resident_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds) -> Se
 
 def _all_of(seen: list[Seen]) -> Seen:
     """Return what the parts of a sweep have seen together."""
-    steps, v_min, v_max, D_ref, gain, gap = zip(*(seen or [Seen()]), strict=True)
-    return Seen(sum(steps), min(v_min), max(v_max), D_ref[-1], sum(gain), sum(gap))
+    steps, v_min, v_max, D_ref, gain, gap, held = zip(*(seen or [Seen()]), strict=True)
+    return Seen(sum(steps), min(v_min), max(v_max), D_ref[-1], sum(gain), sum(gap), sum(held))

@@ -1,0 +1,50 @@
+"""The hybrid: how much of the work may go to a handful of variables."""
+
+import numpy as np
+import pytest
+from problems import csr
+
+from hingeline import Hinge, solve
+from hingeline.kernels.schedule import Preferences
+from hingeline.solvers import hybrid
+from hingeline.solvers.hybrid import LARGEST_P_MAX, Seen, in_reach
+
+
+@pytest.mark.parametrize(
+    ("p_max", "held", "next_p_max"),
+    [
+        (20.0, 0.6, 40.0),
+        (LARGEST_P_MAX, 0.9, LARGEST_P_MAX),
+        (80.0, 0.4, 80.0),
+        (80.0, 0.1, 40.0),
+        (20.0, 0.0, 20.0),
+    ],
+)
+def test_the_most_visits_follow_the_gain_of_those_held_back(p_max, held, next_p_max):
+    seen = Seen(gain=2.0, held=2.0 * held)
+    assert in_reach(Preferences(p_max=p_max), 20.0, seen) == Preferences(p_max=next_p_max)
+
+
+def test_a_sweep_without_gain_raises_nothing():
+    assert in_reach(Preferences(), 20.0, Seen()).p_max == 20.0
+
+
+def contradictory(n=1500, d=3000, pairs=1, seed=0):
+    """Return easy rows of length one, and two that say the same with the other label: all depends on these."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d)) * (rng.random((n, d)) < 0.005)
+    X[1 : 2 * pairs : 2] = X[0 : 2 * pairs : 2]
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = np.where(X @ rng.normal(size=d) > 0.0, 1.0, -1.0)
+    y[1 : 2 * pairs : 2] = -y[0 : 2 * pairs : 2]
+    return csr(X), y
+
+
+def test_contradictory_rows_take_fewer_steps_where_they_may_be_visited_more(monkeypatch):
+    X, y = contradictory()
+    ours = solve(X, y, Hinge(1000.0), solver="hybrid", gap_tol=1e-3, random_state=0)
+    monkeypatch.setattr(hybrid, "LARGEST_P_MAX", 20.0)
+    held_back = solve(X, y, Hinge(1000.0), solver="hybrid", gap_tol=1e-3, random_state=0)
+    assert ours.converged
+    assert ours.certificate.primal == pytest.approx(held_back.certificate.primal, rel=2e-3)
+    assert ours.n_steps < 0.8 * held_back.n_steps
