@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from hingeline.solvers.trend import FEWEST, Budget, Trend
+from hingeline.solvers.trend import FEWEST, HOPELESS, Budget, Trend
 
 
 def falling(n, start=1000.0, factor=0.5, steps=10.0):
@@ -51,3 +51,15 @@ def test_a_budget_is_reviewed():
         budget.trend.add(10.0 * (k + 1), 100.0 * 0.5**k)
         spent = budget.is_spent(10.0 * (k + 1))
         assert spent == (k == 1 or k == 9)  # two sweeps show no trend yet; later ones do; in the end the cap decides
+
+
+@pytest.mark.parametrize(("left", "given"), [(50.0, 100.0), (400.0, 400.0), (inf, HOPELESS * 100.0)])
+def test_a_budget_is_not_below_what_the_phase_before_would_have_taken(left, given):
+    budget = Budget(review=100.0, most=100.0).after(left)
+    assert budget.review == budget.most == given
+    assert not budget.is_spent(given - 1.0)
+    assert budget.is_spent(given)
+
+
+def test_a_phase_without_an_end_keeps_having_none():
+    assert Budget().after(10.0) == Budget()

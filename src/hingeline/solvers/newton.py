@@ -27,7 +27,7 @@ from ..kernels.smooth import along_line, compare_duals, narrowed, respond, step_
 from ..problem import Problem
 from ..threads import WORTH_SHARING, Team
 from .blas import blas
-from .conjugate import PRODUCT, conjugate_gradients
+from .conjugate import conjugate_gradients, steps_worth
 from .driver import ALONE, Ended, Run, Stop, Verdict
 from .line import LINE_STEPS, beginning, line_pace, step_along
 from .operators import RowOperator
@@ -37,6 +37,7 @@ from .state import State, new_variables_of
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
 WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # near to a known solution: the share of the margins' way, in the same units
 NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
+CLOSE = 4.0  # times what is asked for: a new centre is enough from here on, the width stays
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
 LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
@@ -135,9 +136,11 @@ class _Smoothed:
                     break
                 self.next_stage(NARROWER)
 
-    def is_within(self, stop: Stop) -> bool:
-        """Tell whether the model would do, if only w = Z' alpha held."""
-        return self.violation < stop.tol if stop.gap_tol is None else self.gap <= stop.gap_tol * self.primal
+    def is_within(self, stop: Stop, times: float = 1.0) -> bool:
+        """Tell whether the model would do (or ``times`` as much were asked for), if only w = Z' alpha held."""
+        if stop.gap_tol is None:
+            return self.violation < times * stop.tol
+        return self.gap <= times * stop.gap_tol * self.primal
 
     @property
     def scale(self) -> float:
@@ -176,7 +179,7 @@ class _Smoothed:
             FORCING * sqrt(self.distance),
             MOST_PRODUCTS,
         )
-        self.run.effort += PRODUCT * n_products * self.m.size
+        self.run.effort += n_products * steps_worth(s)
         return p
 
     def _gram(self) -> np.ndarray:
@@ -341,5 +344,6 @@ def _newton(state: State, run: Run) -> None:
             if failed_stages >= FAILED_STAGES:
                 raise Ended("rounding")
             fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
+            stays = fast or smoothed.is_within(run.stop, CLOSE)
             last_stage, steps = smoothed.violation, 0
-            smoothed.next_stage(WIDER if failed else 1.0 if fast else NARROWER)
+            smoothed.next_stage(WIDER if failed else 1.0 if stays else NARROWER)

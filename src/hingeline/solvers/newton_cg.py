@@ -27,7 +27,7 @@ from scipy.linalg import lapack
 
 from ..kernels.losses import SMOOTH, UNBOUNDED, missing
 from ..kernels.smooth import compare_duals, respond_smoothly, sum_terms
-from .conjugate import PRODUCT, conjugate_gradients
+from .conjugate import conjugate_gradients, steps_worth
 from .driver import Ended, Run, Verdict
 from .line import line_pace, step_along
 from .operators import RowOperator
@@ -107,7 +107,7 @@ class _Point:
         p, r, n_products = conjugate_gradients(
             lambda d: d + self.Z.curvature_times(self.s, d), precondition, self.gradient, enough, MOST_PRODUCTS
         )
-        self.run.effort += PRODUCT * n_products * self.m.size
+        self.run.effort += n_products * steps_worth(self.s)
         return p, r
 
     def _preconditioner(self):  # type: ignore[no-untyped-def]

@@ -5,7 +5,8 @@ from 2e5 to 2e7 non-zeros, to within a factor of two or three:
 
 ======================================  ===========================================================================
 hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85, times log10(1/tol)/2
-one step                                45 ns + 2.2 ns a non-zero, 60 ns more where X does not fit the caches
+one step                                45 ns + 2.2 ns a non-zero, 60 ns more where X does not fit the caches (dense
+                                        rows: twice as much)
 newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 5 + 3 log10(1 + kappa); less than half
                                         of that where a sample goes first
 one iteration                           25 ns a row, 1.6 ns a non-zero (passes), 0.03 ns (squared hinge: 0.1 ns) a pair
@@ -126,7 +127,9 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     kappa = float(np.mean(problem.C)) * float(data.q.mean())
     digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
     sweeps = (6.0 + 4.0 * kappa**0.85) * digits
-    step = 45e-9 + cost.step * per_row + (60e-9 if data.n_stored > IN_CACHE else 0.0)
+    step = 45e-9 + cost.step * per_row
+    if data.n_stored > IN_CACHE:
+        step += step if cost is DENSE else 60e-9
     smooth = isinstance(problem.loss, SMOOTH)
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
     if by_products(problem):

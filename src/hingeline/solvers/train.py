@@ -121,7 +121,8 @@ def _train(
         run.dual = refresh(to_the_end).dual
     for k, phase in enumerate(phases):
         before = (variables.alpha.copy(), run.dual) if 0 < k < len(phases) - 1 else None
-        run.begin_phase(phase.stop, phase.budget)
+        left = phases[k - 1].budget.trend.steps_left() if k > 0 else 0.0
+        run.begin_phase(phase.stop, phase.budget.after(left))
         if state.is_primal:
             state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
         engine = out_of_core if phase.engine == OUT_OF_CORE else ENGINES[phase.engine]

@@ -7,6 +7,7 @@ from math import inf, log
 from statistics import fmean
 
 FEWEST = 4  # sweeps that show a trend
+HOPELESS = 10.0  # times what a phase was given: it has no end in sight, whatever the one before it had
 
 
 @dataclass
@@ -50,6 +51,11 @@ class Budget:
     review: float = inf
     rival: float = inf
     most: float = inf
+
+    def after(self, left: float) -> Budget:
+        """Return the budget where the phase before would have taken ``left`` more steps: that is not to be undercut."""
+        left = min(left, HOPELESS * self.most)
+        return Budget(max(self.review, left), self.rival, max(self.most, left))
 
     def __post_init__(self) -> None:
         self._next_review = self.review
