@@ -4,12 +4,12 @@ Hardness is kappa = mean(C_i) mean(|x_i|^2), which does not change when X is sca
 from 2e5 to 2e7 non-zeros, to within a factor of two or three:
 
 ======================================  ===========================================================================
-hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85, times log10(1/tol)/2
+hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85 (squared hinge: 3 + 8 kappa^0.85), times log10(1/tol)/2
 one step                                45 ns + 2.2 ns a non-zero, 60 ns more where X does not fit the caches (dense
                                         rows: twice as much)
 newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 5 + 3 log10(1 + kappa); less than half
-                                        of that where a sample goes first
-one iteration                           25 ns a row, 1.6 ns a non-zero (passes), 0.03 ns (squared hinge: 0.1 ns) a pair
+                                        of that where a sample goes first; what comes before them: 1.5
+one iteration                           40 ns a row, 1.6 ns a non-zero (passes), 0.03 ns (squared hinge: 0.1 ns) a pair
                                         of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
 the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns a row and 0.8 ns a non-zero
 values of dense rows                    cost less each: step 0.5 ns, pass 0.3 ns, product 0.25 ns, pair 0.005 (0.01) ns
@@ -126,11 +126,11 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     cost = DENSE if isinstance(data.rows, DenseRows) else SPARSE
     kappa = float(np.mean(problem.C)) * float(data.q.mean())
     digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
-    sweeps = (6.0 + 4.0 * kappa**0.85) * digits
     step = 45e-9 + cost.step * per_row
     if data.n_stored > IN_CACHE:
         step += step if cost is DENSE else 60e-9
     smooth = isinstance(problem.loss, SMOOTH)
+    sweeps = (3.0 + 8.0 * kappa**0.85 if smooth else 6.0 + 4.0 * kappa**0.85) * digits
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
     if by_products(problem):
         return step, sweeps, iterations * (12.0 if smooth else 30.0) * n_rows * (5e-9 + cost.product * per_row)
@@ -138,7 +138,7 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
         iterations *= 0.45
     pair = cost.smooth_pair if smooth else cost.pair
     factor = 0.02e-9 * (data.n_features + 1) ** 3
-    return step, sweeps, iterations * (n_rows * (25e-9 + cost.passes * per_row + pair * per_row**2) + factor)
+    return step, sweeps, (1.5 + iterations) * (n_rows * (40e-9 + cost.passes * per_row + pair * per_row**2) + factor)
 
 
 def by_products(problem: Problem) -> bool:
