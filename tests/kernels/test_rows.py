@@ -7,6 +7,7 @@ from problems import every_layout
 from scipy import sparse
 
 from hingeline.kernels import passes
+from hingeline.kernels.gram import BLOCK, add_gram
 from hingeline.kernels.lookahead import RECORD_AHEAD, look_ahead
 from hingeline.kernels.rows import (
     CsrRows,
@@ -20,7 +21,7 @@ from hingeline.kernels.rows import (
     squared_norm,
     summed_norm,
 )
-from hingeline.problem import read_matrix
+from hingeline.problem import read_data, read_matrix
 
 N, D = 9, 5
 RNG = np.random.default_rng(0)
@@ -111,11 +112,19 @@ def test_gram(name, bias):
     matrix, dense = read(name, bias)
     s = RNG.normal(size=N)
     s[1] = 0.0
-    G, counted = np.zeros((D + 1, D + 1)), np.zeros(N)
-    for weights in (s, s * (s > 0.0), s + 1.0):  # from one to the next by what changed
-        passes.add_gram(matrix.rows, weights, counted, matrix.distinct, G, 0, N)
-        np.testing.assert_array_equal(counted, weights)
-        np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (weights[:, None] * dense)), atol=1e-12)
+    G = np.zeros((D + 1, D + 1))
+    add_gram(matrix.rows, s, matrix.distinct, G, 0, 2)
+    add_gram(matrix.rows, s, matrix.distinct, G, 2, N)
+    np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (s[:, None] * dense)), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, 3 * BLOCK + 5])
+def test_gram_of_many_dense_rows(n):
+    X, s = RNG.normal(size=(n, 4)), RNG.normal(size=n) * (RNG.random(n) < 0.7)
+    G = np.zeros((5, 5))
+    add_gram(read_data(X, bias=2.0).rows, s, True, G, 0, n)
+    dense = np.column_stack([X, np.full(n, 2.0)])
+    np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (s[:, None] * dense)), atol=1e-10)
 
 
 @pytest.mark.parametrize("name", [name for name in MATRICES if "dense" not in name])

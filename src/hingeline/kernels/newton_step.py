@@ -9,45 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .compile import by_type, kernel
+from .compile import kernel
+from .gram import gram
 from .losses import gap_estimate, primal_term, proximal, pull
-from .rows import ONE, CsrRows, DenseRows, OnesRows, add_square, axpy, dot
+from .rows import ONE, axpy, dot
 from .smooth import search_line, step_found
-
-BLOCK = 64  # dense rows that are multiplied at a time, column by column: the vector units see long sums
-
-
-def sparse_gram(rows: CsrRows | OnesRows, s: np.ndarray, distinct: bool, G: np.ndarray) -> None:
-    for i in range(np.uint64(s.size)):
-        if s[i] != 0.0:
-            add_square(rows, i, s[i], G, distinct)
-
-
-def dense_gram(rows: DenseRows, s: np.ndarray, distinct: bool, G: np.ndarray) -> None:
-    X, n, d = rows.X, np.uint64(s.size), np.uint64(rows.X.shape[1])
-    columns, weighted = np.empty((d + ONE, BLOCK)), np.empty((d + ONE, BLOCK))
-    columns[d] = rows.bias
-    first = np.uint64(0)
-    while first < n:
-        k, i = np.uint64(0), first
-        while i < n and k < np.uint64(BLOCK):
-            if s[i] != 0.0:
-                for u in range(d):
-                    columns[u, k] = X[i, u]
-                    weighted[u, k] = s[i] * X[i, u]
-                weighted[d, k] = s[i] * rows.bias
-                k += ONE
-            i += ONE
-        first = i
-        for u in range(d + ONE):
-            for v in range(u, d + ONE):
-                total = 0.0
-                for r in range(k):
-                    total += weighted[u, r] * columns[v, r]
-                G[u, v] += total
-
-
-gram = by_type({CsrRows: sparse_gram, OnesRows: sparse_gram, DenseRows: dense_gram})
 
 
 @kernel
@@ -112,7 +78,7 @@ def newton_step(
     """
     d = np.uint64(w.size)
     H[:] = 0.0
-    gram(rows, band, distinct, H)
+    gram(rows, band, distinct, H, 0, m.size)
     H *= scale
     decrement, wp, pp = 0.0, 0.0, 0.0
     for j in range(d):

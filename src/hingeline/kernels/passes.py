@@ -8,7 +8,7 @@ import numpy as np
 
 from .compile import kernel
 from .losses import gap_term, missing, primal_term, pull, response
-from .rows import ONE, add_square, add_squares, axpy, dot, squared_norm, summed_norm, value
+from .rows import ONE, add_squares, axpy, dot, squared_norm, summed_norm, value
 
 
 @kernel
@@ -103,15 +103,6 @@ def sum_dual_terms(loss: Any, variables: Any, alpha: Any, t: Any, begin: Any, en
             a = t * alpha[i]  # the gap term at m = 0 is the loss there plus the conjugate
             s += a * missing(loss, y[i], 0.0) - (gap_term(loss, 0.0, a, C[i]) - primal_term(loss, 0.0, C[i]))
     return s
-
-
-@kernel
-def add_gram(rows: Any, s: Any, counted: Any, distinct: Any, G: Any, begin: Any, end: Any) -> None:
-    """Bring G = sum ``counted``_i x_i x_i' (upper triangle, bias last) to weights s, over the rows begin to end."""
-    for i in range(np.uint64(begin), np.uint64(end)):
-        if s[i] != counted[i]:
-            add_square(rows, i, s[i] - counted[i], G, distinct)
-            counted[i] = s[i]
 
 
 @kernel

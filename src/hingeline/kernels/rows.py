@@ -8,8 +8,7 @@ A view has few verbs, and every engine is written in them alone:
 ``squared_norm(rows, i)``                   |x_i|^2 of a row that names no column twice,
 ``summed_norm(rows, i, scratch)``           of any row: <x_i, s> with s = x_i summed up in ``scratch``, a vector of
                                             zeros as long as w that is left so
-``add_square(rows, i, a, G, distinct)``     G <- G + a x_i x_i', upper triangle
-``add_squares(rows, i, a, out)``            out_j <- out_j + a x_ij^2, the diagonal of that
+``add_squares(rows, i, a, out)``            out_j <- out_j + a x_ij^2
 ``value(rows, k)``                          stored value number k (sparse rows only)
 ``prefetch_pointers(rows, i)``              ask for where row i begins and ends,
 ``prefetch_row(rows, i)``                   then for its indices and values,
@@ -111,32 +110,6 @@ def ones_value(rows: OnesRows, k: Any) -> float:
     return 1.0
 
 
-def sparse_add_square(rows: CsrRows | OnesRows, i: Any, a: float, G: np.ndarray, distinct: bool) -> None:
-    last = np.uint64(G.shape[0] - 1)
-    G[last, last] += a * rows.bias * rows.bias
-    first, end = rows.indptr[i], rows.indptr[i + ONE]
-    for k in range(first, end):
-        u, v = rows.indices[k], a * value(rows, k)
-        G[u, last] += v * rows.bias
-        if distinct:  # and in order: the indices up to k are those below u
-            for m in range(first, k + ONE):
-                G[rows.indices[m], u] += v * value(rows, m)
-        else:  # with a repeated index both orders count, as they must
-            for m in range(first, end):
-                if rows.indices[m] <= u:
-                    G[rows.indices[m], u] += v * value(rows, m)
-
-
-def dense_add_square(rows: DenseRows, i: Any, a: float, G: np.ndarray, distinct: bool) -> None:
-    last = np.uint64(G.shape[0] - 1)
-    G[last, last] += a * rows.bias * rows.bias
-    for u in range(last):
-        v = a * rows.X[i, u]
-        G[u, last] += v * rows.bias
-        for m in range(u, last):
-            G[u, m] += v * rows.X[i, m]
-
-
 def sparse_add_squares(rows: CsrRows | OnesRows, i: Any, a: float, out: np.ndarray) -> None:
     out[out.size - 1] += a * rows.bias * rows.bias
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
@@ -224,7 +197,6 @@ def dense_prefetch_weights(rows: DenseRows, i: Any, w: np.ndarray) -> None:
 dot = by_type({CsrRows: csr_dot, OnesRows: ones_dot, DenseRows: dense_dot})
 axpy = by_type({CsrRows: csr_axpy, OnesRows: ones_axpy, DenseRows: dense_axpy})
 value = by_type({CsrRows: csr_value, OnesRows: ones_value})
-add_square = by_type({CsrRows: sparse_add_square, OnesRows: sparse_add_square, DenseRows: dense_add_square})
 add_squares = by_type({CsrRows: sparse_add_squares, OnesRows: sparse_add_squares, DenseRows: dense_add_squares})
 squared_norm = by_type(
     {CsrRows: csr_squared_norm, OnesRows: ones_squared_norm, DenseRows: dense_squared_norm},

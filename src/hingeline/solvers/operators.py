@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
-from ..kernels.passes import add_curvature, add_diagonal, add_gram, add_weights, signed_scores
+from ..kernels.gram import add_gram
+from ..kernels.passes import add_curvature, add_diagonal, add_weights, signed_scores
 from ..kernels.rows import CsrRows, DenseRows
 from ..pace import Pace
 from ..problem import Problem
 from ..threads import summed
 
-NARROW = 24  # columns up to which a plain loop beats a call of BLAS
+NARROW = 100  # columns up to which a loop over blocks of rows beats a call of BLAS, which wants them copied
 
 
 class RowOperator:
@@ -44,15 +45,16 @@ class RowOperator:
 
     def update_gram(self, s: np.ndarray, counted: np.ndarray, G: np.ndarray) -> None:
         """Bring G = sum_i counted_i z_i z_i' (upper triangle; the labels cancel), and ``counted``, to weights s."""
+        change = s - counted
+        counted[:] = s
         if isinstance(self.rows, DenseRows) and self.n_weights > NARROW:
-            self._add_dense_gram(self.rows, s - counted, G)
-            counted[:] = s
+            self._add_dense_gram(self.rows, change, G)
             return
         parts = np.zeros((self._pace.n_parts - 1, *G.shape))
         self._pace.each(
             self.n_rows,
             lambda part, begin, end: add_gram(
-                self.rows, s, counted, self.distinct, parts[part - 1] if part else G, begin, end
+                self.rows, change, self.distinct, parts[part - 1] if part else G, begin, end
             ),
         )
         for part in parts:

@@ -12,7 +12,7 @@ newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 
 one iteration                           40 ns a row, 1.6 ns a non-zero (passes), 0.03 ns (squared hinge: 0.1 ns) a pair
                                         of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
 the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns a row and 0.8 ns a non-zero
-values of dense rows                    cost less each: step 0.5 ns, pass 0.3 ns, product 0.25 ns, pair 0.005 (0.01) ns
+dense rows                              25 ns; a value: step 0.5 ns, pass 0.3 ns, product 0.25 ns, pair 0.005 (0.01) ns
 ======================================  ===========================================================================
 
 Conjugate gradients are for 2,000 features and more (smooth losses: 500), where there are four rows or more for each of
@@ -58,8 +58,9 @@ IN_CACHE = 3_000_000  # stored values
 
 
 class Costs(NamedTuple):
-    """Seconds for each stored value: of a step, of a pass, of a product, and of a pair of values in a Gram matrix."""
+    """Seconds for a row of an iteration, for a value of a step, of a pass, of a product, for a pair in a Gram matrix."""
 
+    row: float
     step: float
     passes: float
     product: float
@@ -67,8 +68,8 @@ class Costs(NamedTuple):
     smooth_pair: float
 
 
-SPARSE = Costs(2.2e-9, 1.6e-9, 0.8e-9, 0.03e-9, 0.1e-9)
-DENSE = Costs(0.5e-9, 0.3e-9, 0.25e-9, 0.005e-9, 0.01e-9)
+SPARSE = Costs(40e-9, 2.2e-9, 1.6e-9, 0.8e-9, 0.03e-9, 0.1e-9)
+DENSE = Costs(25e-9, 0.5e-9, 0.3e-9, 0.25e-9, 0.005e-9, 0.01e-9)
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
         iterations *= 0.45
     pair = cost.smooth_pair if smooth else cost.pair
     factor = 0.02e-9 * (data.n_features + 1) ** 3
-    return step, sweeps, (1.5 + iterations) * (n_rows * (40e-9 + cost.passes * per_row + pair * per_row**2) + factor)
+    return step, sweeps, (1.5 + iterations) * (n_rows * (cost.row + cost.passes * per_row + pair * per_row**2) + factor)
 
 
 def by_products(problem: Problem) -> bool:
