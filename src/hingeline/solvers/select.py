@@ -58,7 +58,7 @@ IN_CACHE = 3_000_000  # stored values
 
 
 class Costs(NamedTuple):
-    """Seconds for a row of an iteration, for a value of a step, of a pass, of a product, for a pair in a Gram matrix."""
+    """Seconds for a row of an iteration, a value of a step, of a pass, of a product, for a pair in a Gram matrix."""
 
     row: float
     step: float
