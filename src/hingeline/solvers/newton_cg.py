@@ -48,6 +48,11 @@ SAMPLED_PER_WEIGHT = 32  # rows of a sample, at the least
 SAMPLE_STEPS, SAMPLE_DECREASE = 6, 1e-2  # of Newton's method there; promised decrease that ends them, as a share
 
 
+def sampled_rows(n_weights: int) -> int:
+    """Return how many rows the preconditioner's factor is made of, at the most."""
+    return max(LEAST_SAMPLE, SAMPLED * n_weights)
+
+
 class _Point:
     """A point of the descent: w, its margins, slopes and curvatures, and dual variables a that go with w."""
 
@@ -117,7 +122,7 @@ class _Point:
             diagonal = 1.0 + self.Z.curvature_diagonal(self.s)
             return lambda r: r / diagonal
         curved = np.flatnonzero(self.s)
-        size = min(curved.size, max(LEAST_SAMPLE, SAMPLED * n))
+        size = min(curved.size, sampled_rows(n))
         s = self.s
         if size < curved.size:
             sample = self.rng.choice(curved, size, replace=False)
