@@ -29,6 +29,7 @@ from ..kernels.losses import Hinge
 from ..kernels.passes import squared_length, weighted_lengths
 from ..kernels.random import seeded
 from ..kernels.schedule import Preferences
+from ..kernels.twins import settle_twins
 from ..pace import Pace
 from ..problem import Data, make_problem
 from ..solution import Certificate, Progress, Snapshot, Solution
@@ -37,6 +38,7 @@ from .driver import Clock, Run, Stop, Verdict
 from .finish import meaning, run_engine, solution_of
 from .frequencies import Frequencies
 from .train import train
+from .twins import Twins, contradictory_twins
 
 ACCURATE = 1e-9  # violation to which small problems are solved
 
@@ -77,6 +79,12 @@ class Examples:
         violations, losses, gaps = zip(*parts, strict=True)
         primal, gap = 0.5 * squared_length(self.w) + fsum(losses), fsum(gaps)
         return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
+
+    def settle(self, twins: Twins, pace: Pace) -> tuple[int, float]:
+        """Solve the sub-problems of the twins; returns steps and gain."""
+        arrays = (self.data.rows, self.alpha, self.data.q, self.C, self.y, self.w, self.n_live, *twins)
+        parts = [settle_twins(*arrays, begin, end) for begin, end in pace.slices(twins.n_groups)]
+        return sum(steps for steps, _ in parts), fsum(gain for _, gain in parts)
 
     def snapshot(self) -> Snapshot:
         """Return the model so far: weights of shape (n_classes, n_features), intercepts of shape (n_classes,)."""
@@ -121,7 +129,8 @@ def train_crammer_singer(
 
     def engine() -> None:
         everyone = problem.variables_in_order()
-        _sweep(examples, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks))
+        twins = contradictory_twins(data, examples.y, everyone, run.passes)
+        _sweep(examples, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks), twins)
 
     reason = run_engine(engine, run, data, solver, ACCURATE)
     certificate = examples.refresh(to_the_end)
@@ -148,17 +157,20 @@ def _examples(data: Data, y: np.ndarray, C: Any, k: int, alpha0: np.ndarray | No
     return Examples(data, y, C, alpha, w, np.zeros((3, k)), live, np.full(data.n_rows, k, dtype=np.uint32))
 
 
-def _sweep(examples: Examples, run: Run, frequencies: Frequencies, preferences: Preferences = Preferences()) -> None:
+def _sweep(
+    examples: Examples, run: Run, frequencies: Frequencies, twins: Twins, preferences: Preferences = Preferences()
+) -> None:
     """Sweep until done (or ``run`` ends it)."""
     data = examples.data
     if frequencies.n_active == 0:  # rows of zeros alone
         return
-    enough, seen = inf, Seen()
+    enough, seen, groups = inf, Seen(), Pace(run.clock.check)
     for sweep in run.sweeps():
         I = frequencies.schedule(run)
-        seen = Seen(D_ref=seen.D_ref)
         if frequencies.complete:
             examples.n_live[:] = examples.alpha.shape[1]
+        steps, gain = examples.settle(twins, groups)
+        seen = Seen(steps, D_ref=seen.D_ref, gain=gain)
         arrays = (data.rows, examples.alpha, data.q, examples.C, examples.y, frequencies.p, examples.w)
         how = (preferences, 1.0 / frequencies.n_active, frequencies.adapts, frequencies.complete, sweep == 0)
         for begin, end in run.visits.slices(I.size):
