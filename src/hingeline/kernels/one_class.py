@@ -25,6 +25,10 @@ def visit_pairs(
     ``scratch`` is a vector of zeros as long as w: it holds a row for the time of a product of two rows.
     """
     steps, least, largest, D_ref, gain, gap, s_up, s_down = seen
+    if partners[0] != NOBODY:  # afresh now and then: a partner that stays one for long gathers rounding
+        s_up = dot(rows, partners[0], w)
+    if partners[1] != NOBODY:
+        s_down = dot(rows, partners[1], w)
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
             look_ahead(rows, alpha, w, I, k)
@@ -49,25 +53,23 @@ def visit_pairs(
         delta = 0.0
         if rise > 0.0 or fall > 0.0:
             up, down = (i, partners[1]) if rise >= fall else (partners[0], i)
-            other = down if up == i else up
-            s_other = dot(rows, other, w)
-            s_up, s_down = (s, s_other) if up == i else (s_other, s)
+            # The partner's score is known: w has not moved since it became one, or moved by a step that it was part of.
+            s_up, s_down = (s, s_down) if up == i else (s_up, s)
             violation = s_down - s_up
-            if violation > 0.0:
-                axpy(rows, up, 1.0, scratch)
-                product = dot(rows, down, scratch)
-                axpy(rows, up, -1.0, scratch)
-                curvature = q[up] + q[down] - 2.0 * product
-                mu = violation / curvature if curvature > 0.0 else np.inf
-                mu = min(mu, C[up] - alpha[up], alpha[down])
-                alpha[up] = C[up] if mu == C[up] - alpha[up] else alpha[up] + mu
-                alpha[down] = 0.0 if mu == alpha[down] else alpha[down] - mu
-                axpy(rows, up, mu, w)
-                axpy(rows, down, -mu, w)
-                delta = mu * (violation - 0.5 * mu * curvature)
-                gain += delta
-                s_up += mu * (q[up] - product)
-                s_down += mu * (product - q[down])
+            axpy(rows, up, 1.0, scratch)
+            product = dot(rows, down, scratch)
+            axpy(rows, up, -1.0, scratch)
+            curvature = q[up] + q[down] - 2.0 * product
+            mu = violation / curvature if curvature > 0.0 else np.inf
+            mu = min(mu, C[up] - alpha[up], alpha[down])
+            alpha[up] = C[up] if mu == C[up] - alpha[up] else alpha[up] + mu
+            alpha[down] = 0.0 if mu == alpha[down] else alpha[down] - mu
+            axpy(rows, up, mu, w)
+            axpy(rows, down, -mu, w)
+            delta = mu * (violation - 0.5 * mu * curvature)
+            gain += delta
+            s_up += mu * (q[up] - product)
+            s_down += mu * (product - q[down])
             # Both are known exactly now: each is the best partner of its kind, as far as it can still move.
             raised, lowered = s_up, s_down
             if alpha[up] == C[up]:

@@ -35,7 +35,7 @@ from ..problem import Data, make_problem
 from ..solution import Certificate, Progress, Snapshot, Solution
 from .certificate import UNIT_ROUNDOFF
 from .driver import Clock, Run, Stop, Verdict
-from .finish import meaning, run_engine, solution_of
+from .finish import certificate_of, meaning, run_engine, solution_of
 from .frequencies import Frequencies
 from .train import train
 from .twins import Twins, contradictory_twins
@@ -133,7 +133,7 @@ def train_crammer_singer(
         _sweep(examples, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks), twins)
 
     reason = run_engine(engine, run, data, solver, ACCURATE)
-    certificate = examples.refresh(to_the_end)
+    certificate = certificate_of(run, reason, examples.refresh, to_the_end)
     w, intercept = examples.snapshot()[:2]
     return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=examples.alpha)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..pace import Pace
 from ..problem import Data
 from ..solution import Certificate, Solution
 from .driver import NEXT_PHASE, Ended, Run, Stop
@@ -54,6 +55,11 @@ def _ended(engine: Callable[[], None]) -> str:
     except Ended as ended:
         return ended.reason
     return "tol"
+
+
+def certificate_of(run: Run, reason: str, refresh: Callable[[Pace], Certificate], pace: Pace) -> Certificate:
+    """Return the certificate of what a run has left: the one that ended it, since nothing has moved since, or a new one."""
+    return run.certificate if reason == "gap_tol" and run.certificate is not None else refresh(pace)
 
 
 def solution_of(

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..kernels.losses import Hinge
 from ..kernels.one_class import NOBODY, one_class_terms, visit_pairs
-from ..kernels.passes import add_weights, scores, squared_length, weighted_lengths
+from ..kernels.passes import add_weights, scores, scores_at, squared_length, weighted_lengths
 from ..kernels.random import seeded
 from ..kernels.schedule import Preferences
 from ..pace import Pace
@@ -34,10 +34,12 @@ from ..problem import Data, make_problem
 from ..solution import Certificate, Progress, Snapshot, Solution
 from .certificate import UNIT_ROUNDOFF
 from .driver import Clock, Run, Stop, Verdict
-from .finish import meaning, run_engine, solution_of
+from .finish import certificate_of, meaning, run_engine, solution_of
 from .frequencies import Frequencies
 
 NOTHING = 1e-12  # share of the largest |W| that there could be; an optimum of 0 is not divided by
+SLACK = 1e-12  # share of the sum of all C_i that counts as nothing
+SAMPLE = 2000  # rows that tell about where rho lies
 ACCURATE = 1e-13  # violation to which small problems are solved, relative to the largest score that there may be
 
 
@@ -83,10 +85,19 @@ class OneClass:
     def start(self, pace: Pace) -> None:
         """Fill the rows with the least scores along the mean, up to the sum that is asked for."""
         s = self.scores_of(self.weights_of(self.C, pace), pace)
-        order = np.argsort(s, kind="stable")
-        before = np.concatenate([[0.0], np.cumsum(self.C[order])[:-1]])
-        self.alpha[order] = np.clip(self.total - before, 0.0, self.C[order])
+        least, _ = around_total(s, self.C, self.total)
+        self.alpha[:] = np.where(s < least, self.C, 0.0)
+        tied = np.flatnonzero(s == least)
+        before = np.cumsum(self.C[tied]) - self.C[tied]
+        self.alpha[tied] = np.clip(self.total - self.alpha.sum() - before, 0.0, self.C[tied])
         self.w[:] = self.weights_of(self.alpha, pace)
+
+    def rho_of_a_sample(self) -> float:
+        """Return about the best rho at the present w: good enough to estimate a gap with."""
+        some = np.arange(0, self.data.n_rows, max(1, self.data.n_rows // SAMPLE))
+        C, s = self.C[some], np.empty(some.size)
+        scores_at(self.data.rows, some, self.w, s, 0, some.size)
+        return quantile(s, C, self.total / self.C.sum() * C.sum()) if C.any() else 0.0
 
     def refresh(self, pace: Pace) -> Certificate:
         """Compute w and rho afresh and return the exact certificate there."""
@@ -110,16 +121,29 @@ class OneClass:
         return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * weighted_lengths(self.alpha, self.data.q))
 
 
+def around_total(s: np.ndarray, C: np.ndarray, total: float) -> tuple[float, float]:
+    """Return the least score up to which rows weigh ``total``, and the next one where they weigh no more than that."""
+    counted = C > 0.0
+    if not counted.all():
+        s, C = s[counted], C[counted]
+    last = s.size - 1
+    if (C == C[0]).all():  # selection is ten times as fast as sorting
+        place = total / C[0] - SLACK * C.size
+        at = min(max(int(np.ceil(place)) - 1, 0), last)
+        exact = abs((at + 1) * C[0] - total) <= SLACK * C.size * C[0] and at < last
+        at_least = np.partition(s, [at, min(at + 1, last)])
+        return float(at_least[at]), float(at_least[at + 1 if exact else at])
+    order = np.argsort(s, kind="stable")
+    below = np.cumsum(C[order])
+    slack = SLACK * below[-1]
+    at = min(int(np.searchsorted(below, total - slack)), last)
+    exact = abs(below[at] - total) <= slack and at < last
+    return float(s[order[at]]), float(s[order[at + 1 if exact else at]])
+
+
 def quantile(s: np.ndarray, C: np.ndarray, total: float) -> float:
     """Return the rho that minimises -total rho + sum_i C_i max(0, rho - s_i): the middle where it is an interval."""
-    order = np.argsort(s, kind="stable")
-    order = order[C[order] > 0.0]
-    below = np.cumsum(C[order])
-    slack = 1e-12 * below[-1]
-    at = min(int(np.searchsorted(below, total - slack)), order.size - 1)
-    if abs(below[at] - total) <= slack and at + 1 < order.size:
-        return 0.5 * float(s[order[at]] + s[order[at + 1]])
-    return float(s[order[at]])
+    return 0.5 * sum(around_total(s, C, total))
 
 
 def train_one_class(
@@ -151,7 +175,7 @@ def train_one_class(
         _sweep(machine, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks))
 
     reason = run_engine(engine, run, data, solver, ACCURATE * data.largest_q * machine.total)
-    certificate = machine.refresh(to_the_end)
+    certificate = certificate_of(run, reason, machine.refresh, to_the_end)
     return solution_of(
         run, reason, stop, certificate, solver, w=machine.w[:-1], intercept=-machine.rho, alpha=machine.alpha
     )
@@ -163,7 +187,7 @@ def _sweep(machine: OneClass, run: Run, frequencies: Frequencies, preferences: P
     scratch = np.zeros_like(machine.w)
     partners = np.array([NOBODY, NOBODY])
     low, high, seen = -inf, inf, Seen()
-    machine.rho = quantile(machine.scores_of(machine.w, run.passes), machine.C, machine.total)
+    machine.rho = machine.rho_of_a_sample()
     for sweep in run.sweeps():
         I = frequencies.schedule(run)
         seen = Seen(D_ref=seen.D_ref, s_up=seen.s_up, s_down=seen.s_down)
