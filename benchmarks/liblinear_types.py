@@ -3,7 +3,9 @@
 Each program is run down a ladder of its own tolerances until its objective is within --within of the optimum (which is
 certified by a duality gap of a hundredth of that); the run at that rung is what is timed, the two programs in turns.
 Times are CPU seconds of the whole call from Python, LIBLINEAR's without the conversion of the data, ours with
-validation. One versus rest counts as one task: the sum of the objectives, one call. No intercept.
+validation. One versus rest counts as one task: the sum of the objectives, one call. No intercept. The one-class machine
+(21) has no C: its column says nu, and its objective is that of the best rho for the weights. A rung that takes
+LIBLINEAR more than --longest CPU seconds ends its ladder: its time is then at least that (">" in the table).
 
     python benchmarks/liblinear_types.py --types 7 12 13 --datasets a9a abalone_scale --c 1 100
 """
@@ -11,6 +13,8 @@ validation. One versus rest counts as one task: the sum of the objectives, one c
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import resource
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +35,7 @@ from hingeline.bench.datasets import OPENERS
 EPSILON = 0.1  # LIBLINEAR's default -p
 LADDER = [10.0 ** (-k / 2) for k in range(0, 15)]
 ROUNDS = 3
-LONGEST = 60.0  # seconds for the optimum
+LONGEST = 60.0  # seconds for the optimum, and CPU seconds for a rung of LIBLINEAR
 
 
 def margin_terms(f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -61,6 +65,8 @@ class Type:
     joint: bool = False  # one machine for all classes (type 4): the losses are Crammer and Singer's
     stop: str = "gap_tol"  # our tolerance on the ladder
     scale: float = 1.0  # of that ladder
+    their_scale: float = 1.0  # of LIBLINEAR's
+    one_class: bool = False  # nu in place of C; no labels
 
 
 def length(w: np.ndarray) -> float:
@@ -81,6 +87,11 @@ def sparse_svc(**parameters: Any) -> Any:
 def sparse_logistic(**parameters: Any) -> Any:
     """Return our estimator of type 6."""
     return hingeline.LogisticRegression(penalty="l1", fit_intercept=False, **parameters)
+
+
+def one_class(C: float, **parameters: Any) -> Any:
+    """Return our estimator of type 21; its nu comes as C."""
+    return hingeline.OneClassSVM(nu=C, **parameters)
 
 
 def logistic(**parameters: Any) -> Any:
@@ -113,6 +124,8 @@ TYPES = {
         Type(11, svr("squared_epsilon_insensitive"), lambda f, y: tube_terms(f, y) ** 2, regression=True),
         Type(12, svr("squared_epsilon_insensitive"), lambda f, y: tube_terms(f, y) ** 2, regression=True),
         Type(13, svr("epsilon_insensitive"), tube_terms, regression=True),
+        # Scores, and with them violations, grow with the number of rows: LIBLINEAR's -e begins far above 1.
+        Type(21, one_class, margin_terms, their_scale=1e5, one_class=True),
     )
 }
 
@@ -136,11 +149,17 @@ class Task:
 
     def __init__(self, kind: Type, X: sparse.csr_matrix, y: np.ndarray, C: float) -> None:
         self.kind, self.X, self.y, self.C = kind, X, y, C
+        if kind.one_class:
+            self.y = y = np.ones_like(y)
         self.classes = np.unique(y)
         self.theirs = problem(y, X)
 
     def objective(self, W: np.ndarray) -> float:
         """Return the sum of the objectives of the rows of W: one, or one for each class against the rest."""
+        if self.kind.one_class:
+            s, total = self.X @ W[0], self.C * self.y.size
+            rho = np.sort(s)[int(np.ceil(total - 1e-9)) - 1]
+            return half_square(W[0]) - total * rho + float(np.maximum(0.0, rho - s).sum())
         if self.kind.joint:
             rows, own = np.arange(self.y.size), np.searchsorted(self.classes, self.y)
             G = self.X @ W.T + 1.0
@@ -169,8 +188,14 @@ class Task:
 
     def liblinear(self, tolerance: float) -> Any:
         """Return LIBLINEAR's model."""
-        options = f"-s {self.kind.code} -c {self.C!r} -e {tolerance!r} -p {EPSILON} -B -1 -q"
+        strength = "-n" if self.kind.one_class else "-c"
+        e = tolerance * self.kind.their_scale
+        options = f"-s {self.kind.code} {strength} {self.C!r} -e {e!r} -p {EPSILON} -B -1 -q"
         return train(self.theirs, parameter(options))
+
+    def liblinear_weights(self, tolerance: float) -> np.ndarray:
+        """Return W of LIBLINEAR's model."""
+        return self.their_weights(self.liblinear(tolerance))
 
     def our_weights(self, model: Any) -> np.ndarray:
         """Return W of our model."""
@@ -180,9 +205,10 @@ class Task:
     def their_weights(self, model: Any) -> np.ndarray:
         """Return W of LIBLINEAR's model, in the order of our classes."""
         d = self.X.shape[1]
-        if self.kind.regression or (self.classes.size == 2 and not self.kind.joint):
+        unlabelled = self.kind.regression or self.kind.one_class
+        if unlabelled or (self.classes.size == 2 and not self.kind.joint):
             w = np.ctypeslib.as_array(model.w, shape=(d,)).copy()
-            return (w if self.kind.regression or model.label[0] == self.classes[1] else -w)[None, :]
+            return (w if unlabelled or model.label[0] == self.classes[1] else -w)[None, :]
         W = np.ctypeslib.as_array(model.w, shape=(d, self.classes.size)).T.copy()
         order = np.argsort([model.label[k] for k in range(self.classes.size)])
         return W[order]
@@ -195,45 +221,73 @@ def seconds(fit: Callable[[float], Any], rung: float) -> tuple[float, Any]:
     return process_time() - started, model
 
 
+def in_child(work: Callable[[], np.ndarray], longest: float) -> np.ndarray | None:
+    """Return what ``work`` returns, from a process of its own; None where it takes more CPU seconds than that."""
+    receive, send = multiprocessing.Pipe(duplex=False)
+
+    def child() -> None:
+        seconds = int(np.ceil(process_time() + longest))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        send.send(work())
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    send.close()
+    try:
+        return receive.recv()
+    except EOFError:
+        return None
+    finally:
+        process.join()
+
+
 def rung_that_reaches(
-    fit: Callable[[float], Any], weights: Callable[[Any], np.ndarray], task: Task, goal: float
-) -> tuple[float | None, float]:
-    """Return the loosest tolerance at which ``fit`` gets to the goal (None: it never does), and the best objective."""
+    weights: Callable[[float], np.ndarray | None], task: Task, goal: float
+) -> tuple[float | None, float, bool]:
+    """Return the loosest tolerance that gets to the goal (None: none does), the best objective, whether time was up."""
     best, since = np.inf, 0
     for rung in LADDER:
-        value = task.objective(weights(fit(rung)))
+        W = weights(rung)
+        if W is None:
+            return None, best, True
+        value = task.objective(W)
         if value <= goal:
-            return rung, value
-        since = 0 if value < best * (1.0 - 1e-12) else since + 1
+            return rung, value, False
+        since = 0 if best == np.inf or value < best - 1e-12 * abs(best) else since + 1
         best = min(best, value)
         if since == 6:  # a cap on iterations: tighter tolerances change nothing
             break
-    return None, best
+    return None, best, False
 
 
-def compare(task: Task, within: float, rounds: int) -> tuple[float, float, str]:
-    """Return our seconds, LIBLINEAR's, and a remark."""
+def compare(task: Task, within: float, rounds: int, longest: float) -> tuple[float, float, bool, str]:
+    """Return our seconds, LIBLINEAR's, whether these are a lower bound, and a remark."""
     task.ours(0.5)  # warm: kernels are compiled
     optimum = task.optimum(within * 1e-2)
-    goal = optimum * (1.0 + within)
-    ours, _ = rung_that_reaches(task.ours, task.our_weights, task, goal)
-    theirs, reached = rung_that_reaches(task.liblinear, task.their_weights, task, goal)
+    goal = optimum + within * abs(optimum)
+    ours, _, _ = rung_that_reaches(lambda rung: task.our_weights(task.ours(rung)), task, goal)
+    theirs, reached, late = rung_that_reaches(
+        lambda rung: in_child(lambda: task.liblinear_weights(rung), longest), task, goal
+    )
     times = np.array(
         [
-            [seconds(task.ours, ours or LADDER[-1])[0], seconds(task.liblinear, theirs or LADDER[-1])[0]]
+            [
+                seconds(task.ours, ours or LADDER[-1])[0],
+                longest if late else seconds(task.liblinear, theirs or LADDER[-1])[0],
+            ]
             for _ in range(rounds)
         ]
     )
     model = task.ours(ours or LADDER[-1])
     solver = "/".join(sorted(set(np.atleast_1d(model.solver_).tolist())))
-    remark = (
-        f"{solver} {task.kind.stop} {task.kind.scale * ours:.2g}; -e {theirs:.2g}"
-        if ours and theirs
-        else f"{solver}; ours {ours}, -e {theirs}"
-    )
-    if theirs is None:
-        remark += f" (LIBLINEAR ends {reached / optimum - 1.0:.1e} above the optimum: its cap)"
-    return (*np.median(times, axis=0), remark)
+    remark = solver + (f" {task.kind.stop} {task.kind.scale * ours:.2g}" if ours else f"; ours {ours}")
+    if theirs:
+        remark += f"; -e {task.kind.their_scale * theirs:.2g}"
+    elif late:
+        remark += "; LIBLINEAR's time is up"
+    else:
+        remark += f" (LIBLINEAR ends {(reached - optimum) / abs(optimum):.1e} above the optimum: its cap)"
+    return (*np.median(times, axis=0), late, remark)
 
 
 def main() -> None:
@@ -244,6 +298,8 @@ def main() -> None:
         "--datasets", nargs="+", default=["a9a", "news20.multiclass", "debian_text", "abalone_scale"], metavar="NAME"
     )
     parser.add_argument("--c", nargs="+", type=float, default=[1.0, 100.0])
+    parser.add_argument("--nu", nargs="+", type=float, default=[0.1, 0.5], help="in place of C: of type 21")
+    parser.add_argument("--longest", type=float, default=LONGEST, metavar="SECONDS")
     parser.add_argument("--within", type=float, default=1e-3)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--data-dir", type=Path, default=DATA_DIR)
@@ -255,10 +311,12 @@ def main() -> None:
         for name in args.datasets:
             X, y = load(name, args.data_dir)
             for code in args.types:
-                for C in args.c:
-                    ours, theirs, remark = compare(Task(TYPES[code], X, y, C), args.within, args.rounds)
+                for C in args.nu if TYPES[code].one_class else args.c:
+                    task = Task(TYPES[code], X, y, C)
+                    ours, theirs, late, remark = compare(task, args.within, args.rounds, args.longest)
                     ratios.setdefault(code, []).append(theirs / ours)
-                    row = f"{code:>4} {name:>18} {C:>6g} {ours:>8.3f} {theirs:>9.3f} {theirs / ours:>6.2f}"
+                    least = f"{'>' if late else ''}{theirs:.3f}"
+                    row = f"{code:>4} {name:>18} {C:>6g} {ours:>8.3f} {least:>9} {theirs / ours:>6.2f}"
                     print(f"{row}  {remark}", flush=True)
     for code, values in ratios.items():
         print(f"type {code}: geometric mean {np.exp(np.mean(np.log(values))):.2f}, least {min(values):.2f}")

@@ -24,7 +24,8 @@ def visit_pairs(
     A variable at 0 whose score is above ``high``, or at its bound with a score below ``low``, leaves the active set.
     ``scratch`` is a vector of zeros as long as w: it holds a row for the time of a product of two rows.
     """
-    steps, least, largest, D_ref, gain, gap, s_up, s_down = seen
+    steps, least, largest, least_late, largest_late, D_ref, gain, gap, s_up, s_down = seen
+    late = np.uint64(I.size // 2)
     if partners[0] != NOBODY:  # afresh now and then: a partner that stays one for long gathers rounding
         s_up = dot(rows, partners[0], w)
     if partners[1] != NOBODY:
@@ -43,8 +44,12 @@ def visit_pairs(
             continue
         if can_rise:
             least = min(least, s)
+            if k >= late:
+                least_late = min(least_late, s)
         if can_fall:
             largest = max(largest, s)
+            if k >= late:
+                largest_late = max(largest_late, s)
         m = rho - s
         term = (C[i] - alpha[i]) * m if m > 0.0 else -alpha[i] * m
         gap += term if once else term / p[i]  # seldom visited variables stand for more
@@ -91,7 +96,7 @@ def visit_pairs(
             if adapts:
                 p[i] = adapted(preferences, p[i], delta, D_ref)
             D_ref = (1.0 - fading) * D_ref + fading * delta
-    return steps, least, largest, D_ref, gain, gap, s_up, s_down
+    return steps, least, largest, least_late, largest_late, D_ref, gain, gap, s_up, s_down
 
 
 @kernel

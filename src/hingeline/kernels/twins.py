@@ -28,27 +28,27 @@ def csr_same(rows: CsrRows, i: Any, j: Any) -> bool:
     a, b, n = rows.indptr[i], rows.indptr[j], rows.indptr[i + ONE] - rows.indptr[i]
     if rows.indptr[j + ONE] - b != n:
         return False
+    different = 0
     for t in range(n):
-        if rows.indices[a + t] != rows.indices[b + t] or rows.data[a + t] != rows.data[b + t]:
-            return False
-    return True
+        different += rows.indices[a + t] != rows.indices[b + t] or rows.data[a + t] != rows.data[b + t]
+    return different == 0
 
 
 def ones_same(rows: OnesRows, i: Any, j: Any) -> bool:
     a, b, n = rows.indptr[i], rows.indptr[j], rows.indptr[i + ONE] - rows.indptr[i]
     if rows.indptr[j + ONE] - b != n:
         return False
+    different = 0
     for t in range(n):
-        if rows.indices[a + t] != rows.indices[b + t]:
-            return False
-    return True
+        different += rows.indices[a + t] != rows.indices[b + t]
+    return different == 0
 
 
 def dense_same(rows: DenseRows, i: Any, j: Any) -> bool:
+    different = 0
     for t in range(np.uint64(rows.X.shape[1])):
-        if rows.X[i, t] != rows.X[j, t]:
-            return False
-    return True
+        different += rows.X[i, t] != rows.X[j, t]
+    return different == 0
 
 
 same_row = by_type({CsrRows: csr_same, OnesRows: ones_same, DenseRows: dense_same})
@@ -167,13 +167,13 @@ def settle_twins(
                 more += own_step(s, alpha[i], y[i], C[i], q[x], D, moves[e])
                 for c in range(k):
                     total[c] += moves[e, c]
-            n_steps += group.size
-            if more <= WORTH_A_ROUND * gained:
-                gained += more
-                break
-            gained += more + leap(s, alpha, y, C, q[x], group, moves, along)
+            more += leap(s, alpha, y, C, q[x], group, moves, along)
             for c in range(k):
                 total[c] += along[c]
+            n_steps += group.size
+            gained += more
+            if more <= WORTH_A_ROUND * gained:
+                break
         gain += gained
         n = 0
         for c in range(k):

@@ -58,7 +58,7 @@ def _ended(engine: Callable[[], None]) -> str:
 
 
 def certificate_of(run: Run, reason: str, refresh: Callable[[Pace], Certificate], pace: Pace) -> Certificate:
-    """Return the certificate of what a run has left: the one that ended it, since nothing has moved since, or a new one."""
+    """Return the certificate of what a run has left; one that ended it still holds, since nothing has moved."""
     return run.certificate if reason == "gap_tol" and run.certificate is not None else refresh(pace)
 
 

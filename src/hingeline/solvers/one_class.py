@@ -44,11 +44,17 @@ ACCURATE = 1e-13  # violation to which small problems are solved, relative to th
 
 
 class Seen(NamedTuple):
-    """What a sweep has seen so far; the last two are the partners' scores."""
+    """What a sweep has seen so far; the last two are the partners' scores.
+
+    ``least`` is the least score of what can rise, ``largest`` the largest of what can fall; ``..._late`` are those of
+    the sweep's second half, when its first half has done its work: they tell who leaves the active set.
+    """
 
     steps: int = 0
     least: float = inf
     largest: float = -inf
+    least_late: float = inf
+    largest_late: float = -inf
     D_ref: float = 0.0
     gain: float = 0.0
     gap: float = 0.0
@@ -202,6 +208,6 @@ def _sweep(machine: OneClass, run: Run, frequencies: Frequencies, preferences: P
         if verdict is Verdict.SATISFIED and complete:
             break
         firm = frequencies.next_sweep(violation, verdict is Verdict.GO_ON)
-        low, high = (-inf, inf) if firm == inf else (seen.least, seen.largest)
+        low, high = (-inf, inf) if firm == inf else (seen.least_late, seen.largest_late)
         if violation > 0.0:
             machine.rho = 0.5 * (seen.least + seen.largest)
