@@ -11,6 +11,7 @@ from problems import csr
 from sklearn.svm import OneClassSVM as SklearnOneClassSVM
 
 from hingeline import OneClassSVM
+from hingeline.solvers.one_class import around_total, quantile
 
 examples = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 
@@ -74,6 +75,32 @@ def test_feasible_consistent_and_certified(seed, nu, max_iter):
         assert model.converged_
         # Rows that nearly surround the origin leave an optimum near zero, where a relative gap says little.
         assert model.duality_gap_ < 1e-4 or abs(model.objective_) < 1e-6
+
+
+@pytest.mark.parametrize("total", [0.3, 1.0, 4.0, 4.5, 12.0, 12.0 - 1e-14])
+def test_rho_by_selection_is_rho_by_sorting(total):
+    s = np.random.default_rng(1).choice([0.5, 1.0, 1.5, 2.5, 7.0, 8.0], size=12)  # ties
+    below = np.arange(1.0, 13.0)
+    at = min(int(np.searchsorted(below, total - 1e-11)), 11)
+    after = min(at + 1, 11) if abs(below[at] - total) < 1e-11 else at
+    expected = np.sort(s)[at], np.sort(s)[after]
+    assert around_total(s, np.ones(12), total) == expected
+    assert around_total(s, np.full(12, 0.1), 0.1 * total) == expected
+    nearly_equal = 1.0 + 1e-15 * np.arange(12)  # sorted, since they are not all the same
+    assert around_total(s, nearly_equal, total) == expected
+    left_out = np.append(s, [-9.0, 9.0]), np.append(np.ones(12), [0.0, 0.0])
+    assert quantile(*left_out, total) == 0.5 * sum(expected)
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.37, 0.5])
+def test_equal_rows_share_what_is_left(nu):
+    X = np.repeat(cloud(7, 3, seed=8), 10, axis=0)
+    model = OneClassSVM(nu=nu, gap_tol=1e-7, solver="hybrid").fit(X)
+    assert model.dual_coef_.sum() == pytest.approx(70 * nu, rel=1e-12)
+    once = OneClassSVM(nu=nu, gap_tol=1e-7, solver="hybrid").fit(X[::10], sample_weight=np.full(7, 10.0))
+    assert model.objective_ == pytest.approx(once.objective_, rel=1e-6)
+    w, rho = model.coef_[0], model.offset_
+    assert model.objective_ == pytest.approx(one_class_primal(X, w, rho, nu, np.ones(70)), rel=1e-9)
 
 
 def test_every_row_counts_where_nu_is_one():

@@ -7,8 +7,8 @@ Dual       max_a   W(a) = -sum_c |w_c|^2/2 - sum_i sum_{c != y_i} a_ic,   w_c = 
 LIBLINEAR's type 4 (Keerthi et al., 2008). A step solves the sub-problem of one example, all its classes, exactly; its
 gain is what Algorithm 5 compares with the average, so an example has one preference. Examples that sit firmly at a
 corner of their box leave the active set, and classes that are out of the question for an example leave it alone, until
-all come back. Two classes are the hinge's machine with twice the C and half the objective
-(w_2 = -w_1), and go to its engines.
+all come back. Equal rows with different labels are settled together before each sweep (kernels/twins.py). Two classes
+are the hinge's machine with twice the C and half the objective (w_2 = -w_1), and go to its engines.
 
 The gap is summed over pairs (example, class), each term >= 0, with G_ic = <x_i, w_c> + [c != y_i]:
 
