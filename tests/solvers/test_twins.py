@@ -83,3 +83,14 @@ def test_contradictions_do_not_take_a_step_for_every_unit_of_C(solver):
     G[np.arange(50), y] = own
     objective = 0.5 * np.sum(model.coef_**2) + 100.0 * np.sum(G.max(axis=1) - own)
     assert model.objective_ == pytest.approx(objective, rel=1e-10)  # the certificate is that of these weights
+
+
+def test_no_crumbs_are_left_at_the_bounds():
+    """A variable that a leap left next to its bound would look as violated as one far from it, for ever."""
+    X, y = with_twins(n_features=80, size=30.0)
+    model = LinearSVC(
+        multi_class="crammer_singer", fit_intercept=False, C=100.0, tol=1e-4, max_iter=1000, solver="hybrid"
+    ).fit(csr(X), y)
+    assert model.converged_
+    assert model.stop_reason_ == "tol"
+    assert model.kkt_violation_ < 1e-3

@@ -158,22 +158,24 @@ def settle_twins(
         x = np.uint64(group[0])
         class_scores(rows, x, w, s)
         total[:] = 0.0
-        gained = 0.0
-        for _ in range(MOST_ROUNDS):
-            more = 0.0
+        gained = leapt = 0.0
+        for n_round in range(MOST_ROUNDS):
+            stepped = 0.0
             for e in range(group.size):
                 i = group[e]
                 n_live[i] = k
-                more += own_step(s, alpha[i], y[i], C[i], q[x], D, moves[e])
+                stepped += own_step(s, alpha[i], y[i], C[i], q[x], D, moves[e])
                 for c in range(k):
                     total[c] += moves[e, c]
-            more += leap(s, alpha, y, C, q[x], group, moves, along)
+            n_steps += group.size
+            gained += stepped
+            # Steps come last: they put what a leap has left next to a bound exactly there.
+            if n_round == MOST_ROUNDS - 1 or leapt + stepped <= WORTH_A_ROUND * gained:
+                break
+            leapt = leap(s, alpha, y, C, q[x], group, moves, along)
             for c in range(k):
                 total[c] += along[c]
-            n_steps += group.size
-            gained += more
-            if more <= WORTH_A_ROUND * gained:
-                break
+            gained += leapt
         gain += gained
         n = 0
         for c in range(k):
