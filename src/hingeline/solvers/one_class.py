@@ -100,7 +100,7 @@ class OneClass:
 
     def rho_of_a_sample(self) -> float:
         """Return about the best rho at the present w: good enough to estimate a gap with."""
-        some = np.arange(0, self.data.n_rows, max(1, self.data.n_rows // SAMPLE))
+        some = np.arange(0, self.data.n_rows, max(1, self.data.n_rows // SAMPLE), dtype=np.uint32)
         C, s = self.C[some], np.empty(some.size)
         scores_at(self.data.rows, some, self.w, s, 0, some.size)
         return quantile(s, C, self.total / self.C.sum() * C.sum()) if C.any() else 0.0
