@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
 from hingeline.problem import make_problem, read_data
-from hingeline.solvers.columns import as_columns
+from hingeline.solvers.columns import columns_if_many
 from hingeline.solvers.driver import Stop
 from hingeline.solvers.primal import train_primal
 
@@ -25,7 +25,7 @@ def train(name, X, y, C=1.0, *, weights=None, bias=0.0, solver="auto", seed=0, *
     l1_ratio, free = how.pop("l1_ratio", 1.0), how.pop("free_intercept", False)
     data = read_data(X, bias)
     problem = make_problem(data, y.astype(np.float32), weights, LOSSES[name](C))
-    more = {"columns": as_columns(data), "l1_ratio": l1_ratio, "free_intercept": free}
+    more = {"columns": columns_if_many(data), "l1_ratio": l1_ratio, "free_intercept": free}
     return train_primal(problem, solver, Stop(**how), seed=seed, **more)
 
 

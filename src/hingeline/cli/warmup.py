@@ -82,10 +82,10 @@ def _other_problems(X: Any, y: Any) -> int:
         SquaredHinge,
         solve,
     )
-    from hingeline.solvers.primal import MOST_COLUMNS_OF_GRAM
+    from hingeline.solvers.columns import FEW_COLUMNS
     from hingeline.solvers.train import ENGINES
 
-    times = 1 + MOST_COLUMNS_OF_GRAM // X.shape[1]  # so wide that the other way over the columns is taken
+    times = 1 + FEW_COLUMNS // X.shape[1]  # so wide that the other way over the columns is taken
     wide = sparse.hstack([X] * times, format="csr") if sparse.issparse(X) else np.tile(X, times)
 
     count = 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..problem import Data, Problem
 from ..solution import Solution
-from ..solvers.columns import as_columns
+from ..solvers.columns import columns_if_many
 from ..solvers.driver import Stop
 from ..solvers.primal import train_primal
 from .base import dense_coef
@@ -35,7 +35,7 @@ class SparsePenaltyClassifier(CertifiedClassifier):
     ) -> list[Solution]:
         if self.penalty == "l2":
             return super()._solve(data, problem_of, n, start, **watched)
-        columns, l1_ratio = as_columns(data), self._l1_share()
+        columns, l1_ratio = columns_if_many(data), self._l1_share()
         free = self.fit_intercept == "free"
 
         def over_columns(problem: Problem, solver: str, stop: Stop, *, n_threads: int, **how: Any) -> Solution:

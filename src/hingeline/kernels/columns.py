@@ -1,8 +1,8 @@
 """Columns: the data matrix as the engines of L1-regularised problems see it, one feature at a time.
 
 A feature's entries lie together, with the numbers of their rows. The intercept is one more column, stored like the
-others. The quadratic sub-problem of these engines is a lasso: its matrix, the columns with rows multiplied by the roots
-of the curvatures, is copied out by ``squeeze``, without the rows that have none.
+others. The quadratic sub-problem of these engines is a lasso, its rows weighted by curvatures; ``squeeze`` copies the
+columns that it is about without the rows that have none.
 """
 
 from __future__ import annotations
@@ -77,38 +77,38 @@ def fill_entries(rows: Any, at: Any, indices: Any, data: Any, begin: Any, end: A
 
 
 @kernel
-def column_dots(columns: Any, r: Any, out: Any, begin: Any, end: Any) -> None:
-    """out_j = <x_j, r> for the columns begin to end."""
-    for j in range(np.uint64(begin), np.uint64(end)):
-        s = 0.0
+def column_dots(columns: Any, which: Any, r: Any, out: Any, begin: Any, end: Any) -> None:
+    """out_k = <x_j, r>, j = which_k, for k from begin to end."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        j, s = which[k], 0.0
         for t in range(columns.indptr[j], columns.indptr[j + ONE]):
             s += columns.data[t] * r[columns.indices[t]]
-        out[j] = s
+        out[k] = s
 
 
 @kernel
-def add_columns(columns: Any, d: Any, u: Any, begin: Any, end: Any) -> None:
-    """u <- u + sum_j d_j x_j over the columns begin to end."""
-    for j in range(np.uint64(begin), np.uint64(end)):
-        if d[j] != 0.0:
-            for t in range(columns.indptr[j], columns.indptr[j + ONE]):
-                u[columns.indices[t]] += d[j] * columns.data[t]
-
-
-@kernel
-def squeeze(columns: Any, S: Any, root: Any, sub: Any, norms: Any, begin: Any, end: Any) -> None:
-    """Copy the columns S[begin:end], row i times root_i, without rows of root zero; norms are their squared lengths."""
+def add_columns(columns: Any, which: Any, d: Any, u: Any, begin: Any, end: Any) -> None:
+    """u <- u + sum_k d_k x_j, j = which_k, over k from begin to end."""
     for k in range(np.uint64(begin), np.uint64(end)):
-        j, n, s = S[k], sub.indptr[k], 0.0
+        if d[k] != 0.0:
+            j = which[k]
+            for t in range(columns.indptr[j], columns.indptr[j + ONE]):
+                u[columns.indices[t]] += d[k] * columns.data[t]
+
+
+@kernel
+def squeeze(columns: Any, which: Any, h: Any, least: Any, sub: Any, rest: Any, begin: Any, end: Any) -> None:
+    """Copy the columns which[begin:end] without the rows of curvature h_i < least; rest_k = sum of their h_i x_ik^2."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        j, n, left = which[k], sub.indptr[k], 0.0
         for t in range(columns.indptr[j], columns.indptr[j + ONE]):
             i = columns.indices[t]
-            if root[i] != 0.0:
-                v = root[i] * columns.data[t]
-                sub.indices[n], sub.data[n] = i, v
-                s += v * v
+            if h[i] >= least:
+                sub.indices[n], sub.data[n] = i, columns.data[t]
                 n += ONE
-        sub.indptr[k + ONE] = n
-        norms[k] = s
+            else:
+                left += h[i] * columns.data[t] * columns.data[t]
+        sub.indptr[k + ONE], rest[k] = n, left
 
 
 @kernel
@@ -129,84 +129,68 @@ def subgradient(z: Any, g: Any, l1: Any) -> Any:
 
 @kernel
 def visit_columns(
-    sub: Any, norms: Any, g: Any, l1: Any, l2: Any, z: Any, u: Any, p: Any, I: Any, begin: Any, end: Any,
-    enough: Any, preferences: Any, fading: Any, adapts: Any, first: Any, seen: Any,
+    columns: Any, which: Any, hu: Any, norms: Any, rest: Any, g: Any, l1: Any, l2: Any, w: Any, z: Any, p: Any, I: Any,
+    begin: Any, end: Any, enough: Any, preferences: Any, fading: Any, adapts: Any, first: Any, seen: Any,
 ) -> Any:  # fmt: skip
-    """Coordinate descent over I[begin:end] on  g'(z - w) + |u|^2/2 + sum_j l1_j |z_j| + l2_j z_j^2/2,  u = sub (z - w).
+    """Coordinate descent over I[begin:end] on the lasso
 
-    Columns that rest at zero with a slope short of l1 by more than ``enough`` leave the active set: the sign of p_j is
-    turned.
+        g'(z - w) + sum_i h_i u_i^2/2 + sum_k rest_k (z_k - w_k)^2/2 + sum_k (l1_k |z_k| + l2_k z_k^2/2).
+
+    u = X (z - w), and the row i has h_i and u_i side by side in hu. Column k is ``which[k]`` of the matrix;
+    norms_k = sum_i h_i x_ik^2 is negative until it is computed, at the first visit. Columns that rest at zero with a
+    slope short of l1 by more than ``enough`` leave the active set: the sign of p_k is turned.
     """
     steps, v, D_ref, gain = seen
     for s in range(np.uint64(begin), np.uint64(end)):
         if s + AHEAD < np.uint64(I.size):
-            far = I[s + AHEAD]
-            for t in range(sub.indptr[far], sub.indptr[far + ONE], ENTRIES_PER_LINE):
-                prefetch(sub.indices, t)
-                prefetch(sub.data, t)
-        j = I[s]
-        if p[j] < 0.0:
+            far = which[I[s + AHEAD]]
+            for t in range(columns.indptr[far], columns.indptr[far + ONE], ENTRIES_PER_LINE):
+                prefetch(columns.indices, t)
+                prefetch(columns.data, t)
+        k = I[s]
+        if p[k] < 0.0:
             continue
         steps += 1
-        first_entry, last_entry = sub.indptr[j], sub.indptr[j + ONE]
-        G = g[j] + l2[j] * z[j]
-        for t in range(first_entry, last_entry):
-            G += sub.data[t] * u[sub.indices[t]]
-        if z[j] == 0.0 and abs(G) + enough < l1[j]:
-            p[j] = -p[j]
+        j = which[k]
+        first_entry, last_entry = columns.indptr[j], columns.indptr[j + ONE]
+        slope = 0.0
+        if norms[k] < 0.0:
+            norm = 0.0
+            for t in range(first_entry, last_entry):
+                i, x = columns.indices[t], columns.data[t]
+                slope += x * hu[i, 0] * hu[i, 1]
+                norm += x * x * hu[i, 0]
+            norms[k] = norm
+        else:
+            for t in range(first_entry, last_entry):
+                i = columns.indices[t]
+                slope += columns.data[t] * hu[i, 0] * hu[i, 1]
+        G = g[k] + l2[k] * z[k] + rest[k] * (z[k] - w[k]) + slope
+        if z[k] == 0.0 and abs(G) + enough < l1[k]:
+            p[k] = -p[k]
             continue
-        v = max(v, subgradient(z[j], G, l1[j]))
-        H = norms[j] + l2[j]
+        v = max(v, subgradient(z[k], G, l1[k]))
+        H = norms[k] + l2[k] + rest[k]
         delta = 0.0
         if H > 0.0:
-            stepped = soft(z[j] - G / H, l1[j] / H)
-            mu = stepped - z[j]
+            stepped = soft(z[k] - G / H, l1[k] / H)
+            mu = stepped - z[k]
             if mu != 0.0:
                 for t in range(first_entry, last_entry):
-                    u[sub.indices[t]] += mu * sub.data[t]
-                delta = l1[j] * (abs(z[j]) - abs(stepped)) - mu * (G + 0.5 * H * mu)
-                z[j] = stepped
-        elif G == 0.0 and l1[j] > 0.0:  # no curvature, no slope: the penalty decides
-            delta = l1[j] * abs(z[j])
-            z[j] = 0.0
+                    hu[columns.indices[t], 1] += mu * columns.data[t]
+                delta = l1[k] * (abs(z[k]) - abs(stepped)) - mu * (G + 0.5 * H * mu)
+                z[k] = stepped
+        elif G == 0.0 and l1[k] > 0.0:  # no curvature, no slope: the penalty decides
+            mu = -z[k]
+            for t in range(first_entry, last_entry):
+                hu[columns.indices[t], 1] += mu * columns.data[t]
+            delta = l1[k] * abs(z[k])
+            z[k] = 0.0
         gain += delta
         if first:
             D_ref += fading * delta
         else:
             if adapts:
-                p[j] = adapted(preferences, p[j], delta, D_ref)
-            D_ref = (1.0 - fading) * D_ref + fading * delta
-    return steps, v, D_ref, gain
-
-
-@kernel
-def visit_gram(
-    H: Any, G: Any, l1: Any, z: Any, p: Any, I: Any, begin: Any, end: Any,
-    preferences: Any, fading: Any, adapts: Any, first: Any, seen: Any,
-) -> Any:  # fmt: skip
-    """Coordinate descent like ``visit_columns``, where the Hessian H (l2 included) is at hand; G is the slope at z."""
-    steps, v, D_ref, gain = seen
-    for s in range(np.uint64(begin), np.uint64(end)):
-        j = I[s]
-        steps += 1
-        v = max(v, subgradient(z[j], G[j], l1[j]))
-        delta = 0.0
-        if H[j, j] > 0.0:
-            stepped = soft(z[j] - G[j] / H[j, j], l1[j] / H[j, j])
-            mu = stepped - z[j]
-            if mu != 0.0:
-                delta = l1[j] * (abs(z[j]) - abs(stepped)) - mu * (G[j] + 0.5 * H[j, j] * mu)
-                z[j] = stepped
-                for k in range(G.size):
-                    G[k] += mu * H[j, k]
-        elif G[j] == 0.0 and l1[j] > 0.0:
-            delta = l1[j] * abs(z[j])
-            z[j] = 0.0
-        gain += delta
-        if first:
-            D_ref += fading * delta
-        else:
-            if adapts:
-                p[j] = adapted(preferences, p[j], delta, D_ref)
+                p[k] = adapted(preferences, p[k], delta, D_ref)
             D_ref = (1.0 - fading) * D_ref + fading * delta
     return steps, v, D_ref, gain

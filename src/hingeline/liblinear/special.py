@@ -11,7 +11,7 @@ from ..io.model_file import LinearModel
 from ..kernels.losses import Logistic, Loss, SquaredHinge
 from ..problem import Data, make_problem
 from ..solution import Solution
-from ..solvers.columns import as_columns
+from ..solvers.columns import columns_if_many
 from ..solvers.crammer_singer import train_crammer_singer
 from ..solvers.one_class import train_one_class
 from ..solvers.primal import train_primal
@@ -48,7 +48,7 @@ def sparse_classifier(data: Data, y: np.ndarray, run: MachineRun, warn: Callable
     settings = run.settings
     labels, codes = ordered_labels(y)
     factors = class_factors(labels, settings.weights, warn)
-    loss, columns = SPARSE_CLASSIFIERS[settings.type](settings.C), as_columns(data)
+    loss, columns = SPARSE_CLASSIFIERS[settings.type](settings.C), columns_if_many(data)
 
     def variables(s: Solution) -> np.ndarray:
         return np.append(s.w, s.intercept / settings.bias if settings.bias > 0.0 else 0.0)

@@ -8,57 +8,78 @@ a free intercept asks for sum_i a_i s_i = 0, then all by t = min(1, min_j l1_j/|
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import fsum, sqrt
 
 import numpy as np
 
-from ..kernels.columns import Columns, add_columns, column_dots
+from ..kernels.columns import Columns
 from ..kernels.expansion import expand, row_terms
 from ..pace import Pace
 from ..problem import Problem
 from ..solution import Certificate, Snapshot
 from .certificate import UNIT_ROUNDOFF
+from .columns import ByColumns, ByRows, Matrix
 
 
 class Penalised:
     """The problem at one w: scores, slopes, curvatures, gradient."""
 
-    def __init__(self, problem: Problem, columns: Columns, l1: np.ndarray, l2: np.ndarray, run_pace: Pace) -> None:
+    def __init__(
+        self, problem: Problem, columns: Columns | None, l1: np.ndarray, l2: np.ndarray, between: Callable[[], None]
+    ) -> None:
         self.problem, self.columns, self.l1, self.l2 = problem, columns, l1, l2
         self.loss, self.y, n = problem.loss, problem.y, problem.data.n_rows
         self.C = np.broadcast_to(np.asarray(problem.C, dtype=np.float64), n).copy()
         self.caution = 0.0
-        self.pace, self.column_pace = run_pace, Pace(run_pace.between, first=256)
+        self.pace = Pace(between)
+        self.matrix: Matrix
+        if columns is None:
+            self.matrix = ByRows(problem.data, Pace(between))
+        else:
+            self.matrix = ByColumns(columns, Pace(between, first=256), n)
         self.w = np.zeros(l1.size)
         self.f = np.zeros(n)
-        self.alpha, self.r, self.root = np.empty(n), np.empty(n), np.empty(n)
+        self.alpha, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
+        self._values, self._values_there = np.zeros(n), np.empty(n)  # of the losses; where a step may lead
         self.g = np.empty(l1.size)
-        self.free = (l1 == 0.0) & (l2 == 0.0) & (np.diff(columns.indptr.astype(np.int64)) > 0)
+        self.free = (l1 == 0.0) & (l2 == 0.0)  # the intercept, where it is free and there is one
+
+    def let(self, between: Callable[[], None]) -> None:
+        """Have ``between`` called between slices of work from now on."""
+        self.pace.between = self.matrix.pace.between = between
 
     def penalty(self, w: np.ndarray) -> float:
         """Return sum_j l1_j |w_j| + l2_j w_j^2/2."""
         return float(np.sum(self.l1 * np.abs(w)) + 0.5 * np.sum(self.l2 * w * w))
 
-    def times(self, d: np.ndarray, pace: Pace) -> np.ndarray:
-        """Return X d."""
-        u = np.zeros(self.f.size)
-        for begin, end in pace.slices(d.size):
-            add_columns(self.columns, d, u, begin, end)
-        return u
-
-    def transposed(self, r: np.ndarray, out: np.ndarray, pace: Pace) -> None:
-        """out = X' r."""
-        for begin, end in pace.slices(out.size):
-            column_dots(self.columns, r, out, begin, end)
-
     def expand(self) -> None:
         """Bring slopes, curvatures, gradient and violation up to date with f and w."""
-        losses = 0.0
+        self.look(self.f, 0.0, self.caution)
+        self.move(self.w, self.f, 0.0, self.caution)
+        self.slopes()
+
+    def look(self, u: np.ndarray, tau: float, caution: float) -> float:
+        """Expand the losses at f + tau u; returns how much their sum changes."""
+        change = 0.0
         for begin, end in self.pace.slices(self.f.size):
-            arrays = (self.y, self.C, self.f, self.alpha, self.r, self.root, self.caution)
-            losses += expand(self.loss, *arrays, begin, end)
-        self.transposed(self.r, self.g, self.column_pace)
-        self.losses = losses
+            there = (self._values_there, self.alpha, self.r, self.h)
+            here = (self.y, self.C, self.f, u, tau, caution, self._values)
+            change += expand(self.loss, *here, *there, begin, end)
+        return change
+
+    def move(self, d: np.ndarray, u: np.ndarray, tau: float, caution: float) -> None:
+        """Go to where the last ``look`` was, w + tau d with the scores f + tau u; ``slopes`` come after it."""
+        if tau > 0.0:
+            self.w += tau * d
+            self.f += tau * u
+        self.caution = caution
+        self._values, self._values_there = self._values_there, self._values
+        self.losses = float(self._values.sum())
+
+    def slopes(self) -> None:
+        """Bring gradient and violation up to date with the slopes of the losses and w."""
+        self.matrix.transposed(self.r, self.g)
         slope = self.g + self.l2 * self.w
         at_zero = np.maximum(np.abs(slope) - self.l1, 0.0)
         self.violations = np.where(self.w == 0.0, at_zero, np.abs(slope + np.sign(self.w) * self.l1))
@@ -66,7 +87,7 @@ class Penalised:
 
     def refresh(self) -> None:
         """Compute the scores afresh, and all that follows from them."""
-        self.f[:] = self.times(self.w, self.column_pace)
+        self.f[:] = self.matrix.times(self.w)
         self.expand()
 
     def certify(self, pace: Pace) -> Certificate:
@@ -75,7 +96,7 @@ class Penalised:
         if self.free.any():
             alpha = _balanced(self.alpha, self.r)
             g = np.empty_like(self.g)
-            self.transposed(np.sign(self.r) * np.abs(alpha), g, Pace(pace.between, first=256))
+            self.matrix.transposed(np.sign(self.r) * np.abs(alpha), g)
             g[self.free] = 0.0
         bounded = (self.l2 == 0.0) & (self.l1 > 0.0)
         steepest = float(np.max(np.abs(g[bounded]) / self.l1[bounded], initial=1.0))

@@ -7,13 +7,14 @@ Dual       max_a   sum_i [a_i missing(y_i, 0) - conjugate_i(a_i)] - sum_j max(0,
 with l1_j = l1_ratio and l2_j = 1 - l1_ratio. LIBLINEAR's types 5 (squared hinge) and 6 (logistic) have l1_ratio = 1.
 The intercept is a column like the others, penalised with them as in LIBLINEAR, or free (l1_j = l2_j = 0).
 
-An iteration expands the loss at w to second order and minimises  g'(z - w) + |u|^2/2 + penalty(z),
-u = root(h) X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
-coordinate descent; then it goes from w towards z as far as F falls (after Yuan, Ho and Lin's newGLMNET). A column's
-preference grows with what its steps gain, and outlives the iteration. Far from the optimum the
-logistic loss is nearly straight and Newton steps are too long: its curvatures h begin as those of parabolas above it
-and go over into Newton's; a step that fails is tried again with parabolas. The better the steps succeed, the more
-sweeps a sub-problem gets.
+An iteration expands the loss at w to second order and minimises  g'(z - w) + sum_i h_i u_i^2/2 + penalty(z),
+u = X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
+coordinate descent (lasso.py; gram_lasso.py where columns are few); then it goes from w towards z as far as F falls
+(proximal.py, after Yuan, Ho and Lin's newGLMNET). A column's preference grows with what its steps gain, and
+outlives the iteration. The better a model tells the gain of its step, the more sweeps the next one gets. Far from the
+optimum the logistic loss is nearly straight and Newton steps are too long: its curvatures h begin as those of parabolas
+above it and go over into Newton's. Where a step fails all the same, a loss that rose on the way gets the curvature of
+the parabola that would have told it: rows that seemed to have nothing to say are heard in the next model.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ from typing import Any
 import numpy as np
 
 from ..kernels.columns import Columns
-from ..kernels.expansion import losses_along
-from ..kernels.losses import Logistic
 from ..kernels.random import seeded
 from ..pace import Pace
 from ..problem import Problem
@@ -34,16 +33,10 @@ from ..solution import Progress, Solution
 from .blas import blas
 from .driver import Clock, Ended, Run, Stop, Verdict
 from .finish import meaning, run_engine, solution_of
-from .frequencies import Frequencies
-from .lasso import Seen, gram_lasso, lasso
 from .penalised import Penalised
+from .proximal import ProximalNewton
 
 ACCURATE = 1e-9  # violation to which small problems are solved
-MOST_SWEEPS = 128  # of a sub-problem: one as long as there is caution, then twice as many after each whole step
-LESS = 0.1  # caution, after a step that was taken whole; more of it, after one that was not
-MOST_COLUMNS_OF_GRAM = 400
-SUFFICIENT, BACK, MOST_HALVINGS = 0.01, 0.5, 40
-NEW_COLUMNS, GROWTH = 1000, 1.0  # columns that may join the working set: so many, and so many times its size
 
 
 def train_primal(
@@ -51,7 +44,7 @@ def train_primal(
     solver: str,
     stop: Stop,
     *,
-    columns: Columns,
+    columns: Columns | None,
     l1_ratio: float = 1.0,
     free_intercept: bool = False,
     seed: int,
@@ -61,7 +54,7 @@ def train_primal(
 ) -> Solution:
     """Solve ``problem`` with the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2 in the place of |w|^2/2.
 
-    ``columns`` are those of the problem's data (``as_columns``: once for many problems). ``alpha0``, where
+    ``columns`` are those of the problem's data (``columns_if_many``: once for many problems). ``alpha0``, where
     to start, holds weights here, the intercept's last.
     """
     adapts, shrinks = meaning(solver, "with an L1 penalty")
@@ -72,56 +65,33 @@ def train_primal(
     if free_intercept and data.rows.bias:
         l1[-1] = l2[-1] = 0.0
     clock = Clock(stop.max_time, cancelled)
-    to_the_end = Pace(clock.check_cancelled)
-    primal = Penalised(problem, columns, l1, l2, Pace(clock.check))
+    primal = Penalised(problem, columns, l1, l2, clock.check)
     if alpha0 is not None:
         primal.w[:] = alpha0
-        primal.f[:] = primal.times(primal.w, Pace(clock.check, first=256))
+        primal.f[:] = primal.matrix.times(primal.w)
     run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with blas().limit(limits=1, user_api="blas"):
-        reason = run_engine(lambda: _iterate(primal, run, rng, adapts, shrinks), run, data, solver, ACCURATE)
-    primal.pace = primal.column_pace = to_the_end
+        reason = run_engine(
+            lambda: _iterate(ProximalNewton(primal, run, rng, adapts, shrinks), run), run, data, solver, ACCURATE
+        )
+    primal.let(clock.check_cancelled)
     primal.refresh()
-    certificate = primal.certify(to_the_end)
+    certificate = primal.certify(Pace(clock.check_cancelled))
     intercept = data.rows.bias * float(primal.w[-1])
     return solution_of(run, reason, stop, certificate, solver, w=primal.w[:-1], intercept=intercept, alpha=primal.alpha)
 
 
-def _iterate(primal: Penalised, run: Run, rng: np.ndarray, adapts: bool, shrinks: bool) -> None:
+def _iterate(engine: ProximalNewton, run: Run) -> None:
     """Take proximal Newton steps until done (or ``run`` ends it)."""
-    d = primal.w.size
-    p, D_ref, sweeps = np.ones(d, dtype=np.float32), 0.0, 1
-    few = d <= MOST_COLUMNS_OF_GRAM
-    careful = isinstance(primal.loss, Logistic)
-    primal.caution = 1.0 if careful and not few else 0.0
-    primal.expand()
-    for iteration in run.sweeps():
-        trusting = careful and primal.caution < 1.0  # a careful step may succeed where this one fails
-        S = _working_set(primal)
-        seen = Seen(D_ref=D_ref)
-        if S.size:
-            frequencies = Frequencies(np.arange(S.size, dtype=np.uint32), S.size, rng, adapts=adapts, shrinks=shrinks)
-            frequencies.p[:] = p[S]
-            solve = gram_lasso if few else lasso
-            z, seen = solve(primal, run, S, frequencies, seen, iteration == 0, sweeps)
-            p[S] = np.abs(frequencies.p)
-            D_ref = seen.D_ref
-            tau = _move(primal, S, z)
-            if tau == 1.0:
-                sweeps = 1 if primal.caution > 0.0 else min(2 * sweeps, MOST_SWEEPS)
-                primal.caution = max(0.0, primal.caution - LESS)
-            else:
-                sweeps = max(sweeps // 2, 1)
-                primal.caution = min(1.0, primal.caution + (LESS if tau > 0.0 else 1.0)) if careful else 0.0
-        else:
-            tau, trusting = 0.0, False
-        primal.expand()
+    primal = engine.primal
+    for _ in run.sweeps():
+        steps, goes_on = engine.step()
         gap = _gap_estimate(primal, run)
-        verdict = run.sweep(seen.steps, primal.violation, np.nan, gap, criterion=primal.violation, complete=True)
+        verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion=primal.violation, complete=True)
         if verdict is Verdict.SATISFIED:
             break
-        if tau == 0.0 and not trusting:
+        if not goes_on:
             raise Ended("rounding")
 
 
@@ -132,36 +102,3 @@ def _gap_estimate(primal: Penalised, run: Run) -> float:
     certificate = primal.certify(run.passes)
     run.dual = certificate.dual
     return certificate.primal - certificate.dual
-
-
-def _working_set(primal: Penalised) -> np.ndarray:
-    """Return the columns in use, and of those that violate their condition the worst."""
-    used = primal.w != 0.0
-    new = np.flatnonzero((primal.violations > 0.0) & ~used)
-    most = NEW_COLUMNS + int(GROWTH * np.count_nonzero(used))
-    if new.size > most:
-        new = new[np.argpartition(-primal.violations[new], most)[:most]]
-    used[new] = True
-    return np.flatnonzero(used)
-
-
-def _move(primal: Penalised, S: np.ndarray, z: np.ndarray) -> float:
-    """Go from w towards z as far as the objective falls enough; returns the share of the way."""
-    d = np.zeros_like(primal.w)
-    d[S] = z - primal.w[S]
-    u = primal.times(d, primal.column_pace)
-    at = primal.penalty(primal.w)
-    promised = float(primal.g @ d) + primal.penalty(primal.w + d) - at
-    if not promised < 0.0:
-        return 0.0
-    tau = 1.0
-    for _ in range(MOST_HALVINGS):
-        change = primal.penalty(primal.w + tau * d) - at
-        for begin, end in primal.pace.slices(u.size):
-            change += losses_along(primal.loss, primal.y, primal.C, primal.f, u, tau, begin, end)
-        if change <= SUFFICIENT * tau * promised:
-            primal.w[S] = z if tau == 1.0 else primal.w[S] + tau * d[S]
-            primal.f += tau * u
-            return tau
-        tau *= BACK
-    return 0.0

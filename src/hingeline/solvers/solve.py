@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from ..kernels.losses import EVERY_LOSS, REGRESSION, SMOOTH, Hinge, Loss
 from ..problem import make_problem, read_data
 from ..solution import Progress, Solution
-from .columns import as_columns
+from .columns import columns_if_many
 from .driver import Stop
 from .free_intercept import train_free
 from .primal import train_primal
@@ -100,7 +100,7 @@ def solve(
             problem,
             solver,
             stop,
-            columns=as_columns(data),
+            columns=columns_if_many(data),
             l1_ratio=float(l1_ratio),
             free_intercept=free_intercept,
             seed=seed,
