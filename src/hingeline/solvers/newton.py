@@ -88,7 +88,7 @@ class _Smoothed:
         self.change, self.band = np.zeros_like(self.alpha), np.zeros_like(self.alpha)
         self.counted = np.zeros_like(self.alpha)  # the band that the Gram matrix G knows of
         self.G = np.zeros((0, 0))
-        self._proposal: np.ndarray | None = None  # dual variables of the last step's equation
+        self._proposal: tuple[np.ndarray, np.ndarray | None] | None = None  # dual variables, and their Z' a if known
         self.w = w  # the intercept's from its anchor
         self.v = np.zeros_like(w)  # Z' alpha
         self.m, scores = missing(self.loss, problem.y, 0.0).astype(np.float64), self.Z.times(state.to_anchor(w))
@@ -153,6 +153,7 @@ class _Smoothed:
         """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions; s_i = scale C_i in the band B."""
         scale = self.scale
         smaller = min(self.Z.n_weights, self.band_size)
+        self._is_exact = True
         if smaller > LARGEST_FACTOR or (smaller < self.Z.n_weights and smaller * self.Z.n_weights > LARGEST_BLOCK):
             return self._direction_by_products(scale * self.band)
         if self.Z.n_weights <= max(self.band_size, 64):
@@ -171,6 +172,7 @@ class _Smoothed:
 
     def _direction_by_products(self, s: np.ndarray) -> np.ndarray:
         """Solve (I + Z' S Z) p = -residual by conjugate gradients, preconditioned by the diagonal, roughly."""
+        self._is_exact = False
         diagonal = 1.0 + self.Z.curvature_diagonal(s)
         p, _, n_products = conjugate_gradients(
             lambda d: d + self.Z.curvature_times(s, d),
@@ -198,7 +200,7 @@ class _Smoothed:
         t = self.Z.times(p)
         decrement = -float(self.residual @ p)
         if self.is_smooth and self.run.stop.gap_tol is not None:
-            self._proposal = self.alpha - self.scale * self.band * t
+            self._proposal = self.alpha - self.scale * self.band * t, self.w + p if self._is_exact else None
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         self.w += tau * p
         self.respond(tau, t)
@@ -214,16 +216,18 @@ class _Smoothed:
     def proposed_dual(self) -> tuple[np.ndarray, float]:
         """Return the dual variables that Newton's equation proposed, moved into the box, and the gap they leave at w.
 
-        It says w + p = Z'(alpha - S Zp): where the step was cut short, or few rows have changed sides, these certify
-        much more than the slopes at the new w do.
+        It says w + p = Z'(alpha - S Zp), if p is exact: where the step was cut short, or few rows have changed sides,
+        these certify much more than the slopes at the new w do.
         """
         assert self._proposal is not None
-        a = self._proposal
+        a, v = self._proposal
         excess = np.empty_like(a)
         parts = self._terms.each(
             a.size, lambda part, begin, end: compare_duals(self.loss, self.C, self.m, a, excess, begin, end)
         )
-        apart = self.w - self.Z.transposed(a)
+        apart = self.w - (self.Z.transposed(a) if v is None else v)
+        if v is not None and any(clipped for _, _, clipped in parts):
+            apart += self.Z.transposed(excess)
         return a, sum(gap for _, gap, _ in parts) + 0.5 * float(apart @ apart)
 
     def _step_at_once(self) -> float:
