@@ -128,6 +128,18 @@ def subgradient(z: Any, g: Any, l1: Any) -> Any:
 
 
 @kernel
+def best_weight(z: Any, G: Any, H: Any, l1: Any) -> Any:
+    """Return where l1 |z| plus a parabola, of slope G and curvature H at z, is least, and what going there gains."""
+    if H > 0.0:
+        best = soft(z - G / H, l1 / H)
+        mu = best - z
+        return best, l1 * (abs(z) - abs(best)) - mu * (G + 0.5 * H * mu)
+    if G == 0.0 and l1 > 0.0:  # no curvature, no slope: the penalty decides
+        return 0.0, l1 * abs(z)
+    return z, 0.0
+
+
+@kernel
 def visit_columns(
     columns: Any, which: Any, hu: Any, norms: Any, rest: Any, g: Any, l1: Any, l2: Any, w: Any, z: Any, p: Any, I: Any,
     begin: Any, end: Any, enough: Any, preferences: Any, fading: Any, adapts: Any, first: Any, seen: Any,
@@ -170,22 +182,12 @@ def visit_columns(
             p[k] = -p[k]
             continue
         v = max(v, subgradient(z[k], G, l1[k]))
-        H = norms[k] + l2[k] + rest[k]
-        delta = 0.0
-        if H > 0.0:
-            stepped = soft(z[k] - G / H, l1[k] / H)
-            mu = stepped - z[k]
-            if mu != 0.0:
-                for t in range(first_entry, last_entry):
-                    hu[columns.indices[t], 1] += mu * columns.data[t]
-                delta = l1[k] * (abs(z[k]) - abs(stepped)) - mu * (G + 0.5 * H * mu)
-                z[k] = stepped
-        elif G == 0.0 and l1[k] > 0.0:  # no curvature, no slope: the penalty decides
-            mu = -z[k]
+        stepped, delta = best_weight(z[k], G, norms[k] + l2[k] + rest[k], l1[k])
+        mu = stepped - z[k]
+        if mu != 0.0:
             for t in range(first_entry, last_entry):
                 hu[columns.indices[t], 1] += mu * columns.data[t]
-            delta = l1[k] * abs(z[k])
-            z[k] = 0.0
+            z[k] = stepped
         gain += delta
         if first:
             D_ref += fading * delta

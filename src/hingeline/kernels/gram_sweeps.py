@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import soft, subgradient
+from .columns import best_weight, subgradient
 from .compile import kernel
 from .schedule import accumulate, adapted, shuffle, sum_preferences
 
@@ -22,18 +22,12 @@ def visit_gram(
         j = I[s]
         steps += 1
         v = max(v, subgradient(z[j], G[j], l1[j]))
-        delta = 0.0
-        if H[j, j] > 0.0:
-            stepped = soft(z[j] - G[j] / H[j, j], l1[j] / H[j, j])
-            mu = stepped - z[j]
-            if mu != 0.0:
-                delta = l1[j] * (abs(z[j]) - abs(stepped)) - mu * (G[j] + 0.5 * H[j, j] * mu)
-                z[j] = stepped
-                for k in range(G.size):
-                    G[k] += mu * H[j, k]
-        elif G[j] == 0.0 and l1[j] > 0.0:
-            delta = l1[j] * abs(z[j])
-            z[j] = 0.0
+        stepped, delta = best_weight(z[j], G[j], H[j, j], l1[j])
+        mu = stepped - z[j]
+        if mu != 0.0:
+            z[j] = stepped
+            for k in range(G.size):
+                G[k] += mu * H[j, k]
         gain += delta
         if first:
             D_ref += fading * delta
