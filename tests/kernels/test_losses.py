@@ -116,14 +116,25 @@ def test_pull_vanishes_just_at_the_optimum_and_shows_the_way(name):
 def test_proximal_is_the_response_smoothed(name):
     loss = EVERY_LOSS[name](C)
     smooth = isinstance(loss, losses.SMOOTH)
-    sigma, abar = (0.0, 0.0) if smooth else (0.3, 0.2)
-    scale = 1.0 if name == "logistic" else 2.0 if smooth else 1.0 / (sigma * C)
+    delta, abar = 0.3, 0.2
+    scale = 1.0 if name == "logistic" else 2.0 if smooth else 0.5 / delta
     for m in MARGINS + 0.0123:  # away from kinks
-        a, band = losses.proximal(loss, m, abar, sigma, C)
-        slope = (losses.proximal(loss, m + SMALL, abar, sigma, C)[0] - a) / SMALL
+        a, band = losses.proximal(loss, m, abar, delta, C)
+        slope = (losses.proximal(loss, m + SMALL, abar, delta, C)[0] - a) / SMALL
         assert scale * band == pytest.approx(slope, rel=1e-4, abs=1e-6)
         if smooth:
             assert a == pytest.approx(losses.response(loss, m, C), rel=1e-12)
+            assert losses.unsettled(loss, m, a, C) == (0.0, 0.0)
+        else:  # a = argmax of a m - conjugate(a) - (a - abar)^2 delta / C
+            grid = np.linspace(losses.lower(loss, C), losses.upper(loss, C), 20_001)
+            eps = getattr(loss, "epsilon", 0.0)
+            best = grid[np.argmax(grid * m - eps * np.abs(grid) - (grid - abar) ** 2 * delta / C)]
+            assert a == pytest.approx(best, abs=1e-3)
+            violation, gap = losses.unsettled(loss, m, a, C)
+            assert violation == abs(losses.pull(loss, m, a, C)[0])
+            assert gap == losses.gap_term(loss, m, a, C)
+        assert losses.proximal(loss, m, 0.0, delta, 0.0) == (0.0, 0.0)  # rows of no weight do not respond
+        assert losses.unsettled(loss, m, 0.0, 0.0) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", MARGIN_LOSSES)

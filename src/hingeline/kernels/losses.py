@@ -26,8 +26,10 @@ The verbs, by the class of ``loss``:
                                              and how hard a resting variable presses against what holds it
 ``step(loss, m, alpha, q, C)``               the variable that maximises the dual along its axis, and the gain
 ``response(loss, m, C)``                     the variable that m calls for, a derivative of the loss
-``proximal(loss, m, abar, sigma, C)``        the response of the loss smoothed around abar, and C (the logistic loss:
-                                             its curvature) where it moves with m, 0 where not
+``proximal(loss, m, abar, delta, C)``        the response of the loss, smoothed around abar at width delta if it is not
+                                             smooth by itself, and C (the logistic loss: its curvature) where it moves
+                                             with m, 0 where not
+``unsettled(loss, m, alpha, C)``             violation and gap term that smoothing leaves: none for smooth losses
 ===========================================  =========================================================================
 """
 
@@ -289,27 +291,51 @@ def squared_insensitive_response(loss: SquaredEpsilonInsensitive, m: float, C: f
     return 2.0 * C * soft(m, loss.epsilon)
 
 
-def box_proximal(loss: Hinge | SquaredHinge, m: float, abar: float, sigma: float, C: float) -> tuple[float, float]:
-    a, U = (m + sigma * abar) / (diagonal(loss, C) + sigma), upper(loss, C)
+# Here no division by C, which may be 0, and for the squared hinge no branch: these run over all rows at vector speed.
+
+
+def hinge_proximal(loss: Hinge, m: float, abar: float, delta: float, C: float) -> tuple[float, float]:
+    a = abar + 0.5 * C / delta * m
     if a <= 0.0:
         return 0.0, 0.0
-    if a >= U:
-        return U, 0.0
+    if a >= C:
+        return C, 0.0
     return a, C
 
 
-def logistic_proximal(loss: Logistic, m: float, abar: float, sigma: float, C: float) -> tuple[float, float]:
+def squared_proximal(loss: SquaredHinge, m: float, abar: float, delta: float, C: float) -> tuple[float, float]:
+    return 2.0 * C * max(0.0, m), C if m > 0.0 else 0.0
+
+
+def logistic_proximal(loss: Logistic, m: float, abar: float, delta: float, C: float) -> tuple[float, float]:
     s = sigmoid(m)
     return C * s, C * s * sigmoid(-m)
 
 
-def tube_proximal(
-    loss: EpsilonInsensitive | SquaredEpsilonInsensitive, m: float, abar: float, sigma: float, C: float
+def insensitive_proximal(
+    loss: EpsilonInsensitive, m: float, abar: float, delta: float, C: float
 ) -> tuple[float, float]:
-    a, U = soft(m + sigma * abar, loss.epsilon) / (diagonal(loss, C) + sigma), upper(loss, C)
-    if a == 0.0 or abs(a) >= U:
-        return min(max(a, -U), U), 0.0
+    curvature = 0.5 * C / delta
+    a = soft(abar + curvature * m, curvature * loss.epsilon)
+    if a == 0.0 or abs(a) >= C:
+        return min(max(a, -C), C), 0.0
     return a, C
+
+
+def squared_insensitive_proximal(
+    loss: SquaredEpsilonInsensitive, m: float, abar: float, delta: float, C: float
+) -> tuple[float, float]:
+    return 2.0 * C * soft(m, loss.epsilon), C if abs(m) > loss.epsilon else 0.0
+
+
+def unsettled_if_smoothed(loss: Hinge | EpsilonInsensitive, m: float, alpha: float, C: float) -> tuple[float, float]:
+    if C == 0.0:
+        return 0.0, 0.0
+    return abs(pull(loss, m, alpha, C)[0]), gap_term(loss, m, alpha, C)
+
+
+def settled(loss: Loss, m: float, alpha: float, C: float) -> tuple[float, float]:
+    return 0.0, 0.0
 
 
 def _verb(hinge, squared, logistic, insensitive, squared_insensitive):  # type: ignore[no-untyped-def]
@@ -329,4 +355,7 @@ step = _verb(box_step, box_step, logistic_step, tube_step, tube_step)
 response = _verb(
     hinge_response, squared_response, logistic_response, insensitive_response, squared_insensitive_response
 )
-proximal = _verb(box_proximal, box_proximal, logistic_proximal, tube_proximal, tube_proximal)
+proximal = _verb(
+    hinge_proximal, squared_proximal, logistic_proximal, insensitive_proximal, squared_insensitive_proximal
+)
+unsettled = _verb(unsettled_if_smoothed, settled, settled, unsettled_if_smoothed, settled)

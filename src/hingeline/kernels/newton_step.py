@@ -11,7 +11,7 @@ import numpy as np
 
 from .compile import kernel
 from .gram import gram
-from .losses import gap_estimate, primal_term, proximal, pull
+from .losses import primal_term, proximal, unsettled
 from .rows import ONE, axpy, dot
 from .smooth import search_line, step_found
 
@@ -49,16 +49,13 @@ def respond_at_once(
     """
     violation, size, losses, gap = 0.0, 0, 0.0, 0.0
     for i in range(np.uint64(m.size)):
-        if C[i] > 0.0:
-            a, inside = proximal(loss, m[i], abar[i], 2.0 * delta / C[i], C[i])
-            losses += primal_term(loss, m[i], C[i])
-            size += inside > 0.0
-            alpha[i], band[i] = a, inside
-    if delta > 0.0:
-        for i in range(np.uint64(m.size)):
-            if C[i] > 0.0:
-                violation = max(violation, abs(pull(loss, m[i], alpha[i], C[i])[0]))
-                gap += gap_estimate(loss, m[i], alpha[i], C[i])
+        a, inside = proximal(loss, m[i], abar[i], delta, C[i])
+        apart, term = unsettled(loss, m[i], a, C[i])
+        violation = max(violation, apart)
+        gap += term
+        losses += primal_term(loss, m[i], C[i])
+        size += inside > 0.0
+        alpha[i], band[i] = a if C[i] > 0.0 else alpha[i], inside
     v[:] = 0.0
     for i in range(np.uint64(m.size)):
         if alpha[i] != 0.0:

@@ -10,34 +10,50 @@ from .compile import kernel
 from .losses import gap_term, missing, primal_term, pull, response
 from .rows import ONE, add_squares, axpy, dot, squared_norm, summed_norm, value
 
+BLOCK = np.uint64(4096)  # entries that a first-level cache holds
+
 
 @kernel
 def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any, end: Any) -> Any:
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
     Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1;
-    where ``data`` is None there is none to look at. Plain loops, one a question: the compiler makes vectors of them.
+    where ``data`` is None there is none to look at. Plain loops over blocks of entries, one a question: the compiler
+    makes vectors of them, whether rows are short or long.
     """
-    n_columns = np.uint64(n_columns)
-    strictly_increasing, all_ones = True, True
-    for i in range(np.uint64(begin), np.uint64(end)):
-        first, last = indptr[i], indptr[i + ONE]
-        if last < first or last > indices.size:
+    n_columns, begin, end = np.uint64(n_columns), np.uint64(begin), np.uint64(end)
+    for i in range(begin, end):
+        if indptr[i + ONE] < indptr[i] or indptr[i + ONE] > indices.size:
             return np.int64(i), False, False
-        too_large, descents = 0, 0
-        for k in range(first, last):
+    first, last = np.uint64(indptr[begin]), np.uint64(indptr[end])
+    descents, others = 0, 0
+    for block in range((last - first + BLOCK - ONE) // BLOCK):
+        low = first + block * BLOCK
+        high = min(low + BLOCK, last)
+        too_large = 0
+        for k in range(low, high):
             too_large += indices[k] >= n_columns
         if too_large > 0:
-            return np.int64(i), False, False
-        for k in range(first + ONE, last):
+            return _row_of_large_index(indptr, indices, n_columns, begin, low), False, False
+        for k in range(max(low, first + ONE), high):
             descents += indices[k] <= indices[k - ONE]
-        strictly_increasing &= descents == 0
-        if data is not None:
-            others = 0
-            for k in range(first, last if all_ones else first):
+        if data is not None and others == 0:
+            for k in range(low, high):
                 others += data[k] != 1.0
-            all_ones &= others == 0
-    return np.int64(-1), strictly_increasing, all_ones
+    for i in range(begin, end):  # a row may begin with a smaller index than the one before it ends with
+        if first < indptr[i] < indptr[i + ONE]:
+            descents -= indices[indptr[i]] <= indices[indptr[i] - ONE]
+    return np.int64(-1), descents == 0, others == 0
+
+
+@kernel
+def _row_of_large_index(indptr: Any, indices: Any, n_columns: Any, begin: Any, k: Any) -> Any:
+    """The row, ``begin`` or later, of the first entry from number k on whose index is too large."""
+    while indices[k] < n_columns:
+        k += ONE
+    while indptr[begin + ONE] <= k:
+        begin += ONE
+    return np.int64(begin)
 
 
 @kernel

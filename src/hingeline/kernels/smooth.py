@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .compile import kernel
-from .losses import gap_estimate, gap_term, lower, primal_term, proximal, pull, upper
+from .losses import gap_estimate, gap_term, lower, primal_term, proximal, pull, unsettled, upper
 
 
 @kernel
@@ -40,18 +40,17 @@ def respond(
     """
     violation, size, moved, losses, gap = 0.0, 0, 0, 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        m[i] -= tau * t[i]
-        a, inside = 0.0, 0.0
-        if C[i] > 0.0:
-            a, inside = proximal(loss, m[i], abar[i], 2.0 * delta / C[i], C[i])
-            size += inside > 0.0
-            violation = max(violation, abs(pull(loss, m[i], a, C[i])[0]))
-            losses += primal_term(loss, m[i], C[i])
-            gap += gap_estimate(loss, m[i], a, C[i])
-            change[i] = a - alpha[i]
-            alpha[i] = a
-        band[i] = inside
+        missing = m[i] - tau * t[i]
+        a, inside = proximal(loss, missing, abar[i], delta, C[i])
+        apart, term = unsettled(loss, missing, a, C[i])
+        violation = max(violation, apart)
+        gap += term
+        losses += primal_term(loss, missing, C[i])
+        size += inside > 0.0
         moved += inside != counted[i]
+        change[i] = a - alpha[i] if C[i] > 0.0 else 0.0
+        m[i], band[i] = missing, inside
+        alpha[i] = a if C[i] > 0.0 else alpha[i]
     return violation, size, moved, losses, gap
 
 
@@ -60,11 +59,9 @@ def respond_smoothly(loss: Any, C: Any, scale: Any, m: Any, alpha: Any, s: Any, 
     """A smooth loss at the margins m: its slopes alpha_i and curvatures s_i; returns its sum."""
     losses = 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        alpha[i], s[i] = 0.0, 0.0
-        if C[i] > 0.0:
-            a, band = proximal(loss, m[i], 0.0, 0.0, C[i])
-            alpha[i], s[i] = a, scale * band
-            losses += primal_term(loss, m[i], C[i])
+        a, band = proximal(loss, m[i], 0.0, 0.0, C[i])
+        alpha[i], s[i] = a, scale * band
+        losses += primal_term(loss, m[i], C[i])
     return losses
 
 
@@ -95,10 +92,9 @@ def along_line(
     """First and second derivative in tau of sum_i psi_i(m_i - tau t_i) over the rows begin to end."""
     first, second = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        if C[i] > 0.0:
-            a, band = proximal(loss, m[i] - tau * t[i], abar[i], 2.0 * delta / C[i], C[i])
-            first -= a * t[i]
-            second += scale * band * t[i] * t[i]
+        a, band = proximal(loss, m[i] - tau * t[i], abar[i], delta, C[i])
+        first -= a * t[i]
+        second += scale * band * t[i] * t[i]
     return first, second
 
 

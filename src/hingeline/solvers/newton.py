@@ -46,6 +46,8 @@ FORCING = 0.1  # what conjugate gradients may leave of the residual
 MOST_PRODUCTS = 250  # of conjugate gradients a step
 LINE_ACCURACY = 1e-3
 SMOOTH_LINE_ACCURACY = 0.1  # where the loss has no kinks, a whole step is good enough in the end
+ROUGH_LINE_ACCURACY = 0.3  # squared losses: exact searches may end at one kink after the other, so these are not
+ROUGH_SEARCHES = range(4, 12)
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
@@ -56,7 +58,7 @@ ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small 
 WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept where a stage is solved
 WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
-MOST_STEPS = 60  # of a stage
+MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
 NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to show; by what it falls nevertheless
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
@@ -78,7 +80,7 @@ class _Smoothed:
             self._room = (np.empty((n, n)), np.empty(n), np.empty(problem.data.n_rows))
         self.is_smooth = isinstance(problem.loss, SMOOTH)
         self.delta = 0.0 if self.is_smooth else delta
-        self._accuracy = SMOOTH_LINE_ACCURACY if isinstance(problem.loss, Logistic) else LINE_ACCURACY
+        self._searched = 0
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
         self.C = np.where(responding, state.variables.C, 0.0)
         self.alpha = np.ascontiguousarray(state.variables.alpha)
@@ -148,6 +150,13 @@ class _Smoothed:
         if self.is_smooth:
             return 2.0 if isinstance(self.loss, UNBOUNDED) else 1.0
         return 0.5 / self.delta
+
+    def _accuracy(self) -> float:
+        """Return what the next line search may leave of the slope."""
+        self._searched += 1
+        if isinstance(self.loss, Logistic):
+            return SMOOTH_LINE_ACCURACY
+        return ROUGH_LINE_ACCURACY if self.is_smooth and self._searched - 1 in ROUGH_SEARCHES else LINE_ACCURACY
 
     def direction(self) -> np.ndarray:
         """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions; s_i = scale C_i in the band B."""
@@ -232,7 +241,7 @@ class _Smoothed:
 
     def _step_at_once(self) -> float:
         """Do the same in one call."""
-        how = (self.Z.distinct, self.scale, self._accuracy, LINE_STEPS, self.w)
+        how = (self.Z.distinct, self.scale, self._accuracy(), LINE_STEPS, self.w)
         args: tuple[Any, ...] = (*self._arrays(), *how, *self._room)
         decrement, sums = newton_step(*args)
         self._locate(*sums)
@@ -246,14 +255,15 @@ class _Smoothed:
 
     def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
         """Return the step to the minimum along the line."""
+        accuracy = self._accuracy()
         if self._terms.n_parts == 1:
             line = (self.loss, self.C, self.m, t, self.abar, self.delta, self.scale, wp, pp)
-            return step_along(self._searches, slope, self._accuracy, *line)
+            return step_along(self._searches, slope, accuracy, *line)
         at = beginning(slope)
         for _ in range(LINE_STEPS):
             tau = at[-2]
             first, second = self._derivatives(t, tau)
-            at = narrowed(at, first + wp + tau * pp, second + pp, slope, self._accuracy)
+            at = narrowed(at, first + wp + tau * pp, second + pp, slope, accuracy)
             if at[-1]:
                 break
         return float(step_found(at))
@@ -334,7 +344,8 @@ def _newton(state: State, run: Run) -> None:
             break
         if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
-        exhausted = steps >= MOST_STEPS or decrement <= SMALLEST_DECREMENT * smoothed.length
+        most = MOST_IF_SMOOTH if smoothed.is_smooth else MOST_STEPS
+        exhausted = steps >= most or decrement <= SMALLEST_DECREMENT * smoothed.length
         if smoothed.is_smooth:
             stalled = FALLING * last_decrement <= decrement <= NO_DECREASE * smoothed.primal
             if exhausted or stalled:
