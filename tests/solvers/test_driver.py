@@ -10,7 +10,7 @@ from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification, dual, 
 from hingeline import Certificate, Hinge, Progress, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
 from hingeline.solution import HISTORY
-from hingeline.solvers import newton
+from hingeline.solvers import smoothed
 from hingeline.solvers.driver import CHECK_RATIO, LAG, Clock, Ended, Run, Stop, Verdict
 from hingeline.solvers.train import train
 
@@ -249,7 +249,7 @@ def test_a_certificate_is_never_worse_than_that_of_nothing():
 def test_what_newtons_equation_proposes_is_a_certificate(monkeypatch):
     """Its gap, as the engine adds it up, is what the definitions give for the proposed variables at w."""
     X, y = classification(2000, 80, seed=3)
-    told, original = [], newton._Smoothed.proposed_dual
+    told, original = [], smoothed.Smoothed.proposed_dual
 
     def proposed_dual(self):
         a, gap = original(self)
@@ -257,8 +257,8 @@ def test_what_newtons_equation_proposes_is_a_certificate(monkeypatch):
         return a, gap
 
     loss = SquaredHinge(C=100.0)
-    monkeypatch.setattr(newton, "WORTH_A_LOOK", 1e9)
-    monkeypatch.setattr(newton._Smoothed, "proposed_dual", proposed_dual)
+    monkeypatch.setattr(smoothed, "WORTH_A_LOOK", 1e9)
+    monkeypatch.setattr(smoothed.Smoothed, "proposed_dual", proposed_dual)
     s = solve(X, y, loss, solver="newton", gap_tol=1e-3)
     assert s.certificate.gap <= 1e-3
     assert len(told) >= 2

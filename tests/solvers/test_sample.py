@@ -86,13 +86,13 @@ def test_a_sample_that_has_missed_what_matters_is_no_start(monkeypatch):
     y[[i for i in range(4000) if tuple(X[i]) not in in_sample][:7]] = 1.0
     X[:, 0] = np.where(y > 0.0, 1e4, 30.0 + X[:, 0])
     starts = []
-    whole = newton._Smoothed
+    whole = newton.Smoothed
 
     def smoothed(state, run, team, w, delta):
         starts.append(w.copy())
         return whole(state, run, team, w, delta)
 
-    monkeypatch.setattr(newton, "_Smoothed", smoothed)
+    monkeypatch.setattr(newton, "Smoothed", smoothed)
     solution = solve(X, y, Logistic(100.0), solver="newton", tol=1e-6)
     assert solution.converged
     assert len(starts) == 3  # the sample, all rows from its solution, and all rows again

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.problem import make_problem, read_data
-from hingeline.solvers import newton, select
+from hingeline.solvers import select, smoothed
 from hingeline.solvers.driver import Stop
 
 
@@ -43,7 +43,7 @@ def test_a_few_thousand_features_may_be_newtons_by_products(loss, engine):
 @pytest.mark.parametrize("exceeded", [1e-9, 1e9])
 def test_products_that_are_too_many_lose_nothing(monkeypatch, loss, exceeded):
     X, y = classification(4000, 70, seed=6)
-    for module in (select, newton):
+    for module in (select, smoothed):
         monkeypatch.setattr(module, "LARGEST_FACTOR", 20)
     monkeypatch.setattr(select, "LARGEST_SAMPLED_FACTOR", 20)
     monkeypatch.setattr(select, "MOST", 1e-9)

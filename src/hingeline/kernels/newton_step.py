@@ -1,6 +1,6 @@
 """A whole step of Newton's method in one call, where rows and features are so few that calls would cost more than work.
 
-The same step as that of solvers/newton.py: Hessian, direction, line search, and the responses where it ends.
+The same step as that of solvers/smoothed.py: Hessian, direction, line search, and the responses where it ends.
 """
 
 from __future__ import annotations

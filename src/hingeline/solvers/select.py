@@ -41,10 +41,11 @@ from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..kernels.rows import DenseRows
 from ..problem import Data, Problem
 from .driver import Stop
-from .newton import LARGEST_FACTOR, sample_step
+from .newton import sample_step
 from .newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .newton_cg import sampled_rows
 from .operators import NARROW
+from .smoothed import LARGEST_FACTOR
 from .trend import Budget
 
 FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps
