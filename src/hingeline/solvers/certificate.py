@@ -1,7 +1,8 @@
 """The certificate: exact violation, primal, dual and duality gap of the model that is returned.
 
 The stop that a sweep sees is approximate, since each variable was looked at with another w. So w is computed afresh
-from alpha, and one pass at that fixed w gives, with the m_i of kernels/losses.py,
+from alpha (unless it is known to be as good as that), and one pass at that fixed w gives, with the m_i of
+kernels/losses.py,
 
     P - D = sum_i gap_term(m_i, alpha_i),     P = |w|^2/2 + sum_i loss(m_i),     D = P - (P - D).
 
@@ -89,6 +90,16 @@ def certify_by_blocks(state: State, pace: Pace) -> Certificate:
     primal = 0.5 * (squared_length(w) - of_anchor) + fsum(losses)
     gap = fsum((*gaps, 0.5 * distance))
     return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
+
+
+def drift(n_steps: int) -> float:
+    """Return a bound of what rounding adds to the gap where w has come from 0 in ``n_steps`` and is not made afresh.
+
+    Dual ascent from 0 keeps |w - w*|^2 <= 2 P, and |w*|^2 <= 2 P holds too, so a step rounds w by less than
+    16 u sqrt(P) in all; weights that are ``apart`` from those of the variables add |apart|^2/2 to P - D.
+    """
+    apart = 16.0 * UNIT_ROUNDOFF * n_steps  # over sqrt(P)
+    return 0.5 * apart * apart
 
 
 def rounding_floor(problem: Problem, variables: Variables) -> float:

@@ -17,7 +17,7 @@ from ..solution import Certificate, Progress, Snapshot, Solution
 from ..threads import WORTH_SHARING, Team
 from .avsf import avsf
 from .baseline import baseline
-from .certificate import certify, certify_by_blocks, rounding_floor, weights
+from .certificate import certify, certify_by_blocks, drift, rounding_floor, weights
 from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
 from .hybrid import hybrid
 from .newton import newton
@@ -37,6 +37,8 @@ ADAPTIVE = ("avsf", "hybrid")  # those that keep a preference for every row
 BEGIN_NEAR = ("newton", "newton_cg")  # engines that can begin at weights that are not those of alpha
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
+STEP_BY_STEP = (["baseline"], ["avsf"], ["hybrid"])  # engines whose w follows their dual variables, up to rounding,
+FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # and so many steps from w = 0 may still be no more than this share of the gap
 
 
 def train(
@@ -79,6 +81,8 @@ def _train(
     state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor, near)
     state.w[-1] = anchor
 
+    fresh = anchor == 0.0 and alpha0 is None  # what follows begins at w = 0
+
     def refresh(pace: Pace) -> Certificate:
         if problem.data.blocks is not None:
             return certify_by_blocks(state, pace)
@@ -90,6 +94,10 @@ def _train(
                 return own
             variables.alpha[problem.variables_in_order()] = 0.0  # no good certificate, but the dual is not negative
             return certify(problem, variables, state.w, pace, regularised=u, apart=u)
+        if fresh and engines in STEP_BY_STEP and run.n_steps <= FEW_STEPS:
+            own = certify(problem, variables, state.w, pace)
+            if NEGLIGIBLE * own.gap >= drift(run.n_steps):
+                return own
         weights(problem, variables, pace, out=state.w)  # in place: w may be as large as the data
         if anchor == 0.0:
             return certify(problem, variables, state.w, pace)
