@@ -33,7 +33,8 @@ from .compile import by_type, prefetch
 ONE = np.uint64(1)
 INDICES_PER_LINE = np.uint64(8)  # of 8 bytes in a cache line of 64; a stride that suits 4 bytes too
 
-NEAR_WEIGHTS = 1 << 15  # entries of w; up to here (256 KiB) the caches hold them without being asked
+NEAR_WEIGHTS = 1 << 16  # entries of w; up to here (512 KiB) the caches hold them without being asked
+FIRST = np.uint64(64)  # entries of a row; while these are at work, the processor asks for the rest by itself
 
 
 class CsrRows(NamedTuple):
@@ -184,7 +185,7 @@ def dense_prefetch_pointers(rows: DenseRows, i: Any) -> None:
 
 def sparse_prefetch_weights(rows: CsrRows | OnesRows, i: Any, w: np.ndarray) -> None:
     if w.size > NEAR_WEIGHTS:
-        for k in range(rows.indptr[i], rows.indptr[i + ONE]):
+        for k in range(rows.indptr[i], min(rows.indptr[i + ONE], rows.indptr[i] + FIRST)):
             prefetch(w, rows.indices[k])
 
 
