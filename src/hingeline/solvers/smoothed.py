@@ -54,7 +54,7 @@ class Smoothed:
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
         self.C = np.where(responding, state.variables.C, 0.0)
         self.alpha = np.ascontiguousarray(state.variables.alpha)
-        self.abar = self.alpha.copy()
+        self.abar = self.alpha if self.is_smooth else self.alpha.copy()  # smooth losses are not smoothed around it
         if not self.is_smooth and not self.alpha.any():
             self.abar[:] = 0.5 * (lower(self.loss, self.C) + upper(self.loss, self.C))
         self.change, self.band = np.zeros_like(self.alpha), np.zeros_like(self.alpha)
@@ -169,19 +169,24 @@ class Smoothed:
         p = self.direction()
         t = self.Z.times(p)
         decrement = -float(self.residual @ p)
-        if self.is_smooth and self.run.stop.gap_tol is not None:
+        self._proposal = None
+        if self.is_smooth and self._is_worth_a_look(decrement):
             self._proposal = self.alpha - self.scale * self.band * t, self.w + p if self._is_exact else None
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         self.w += tau * p
         self.respond(tau, t)
         return decrement
 
+    def _is_worth_a_look(self, decrement: float) -> bool:
+        """Tell whether w may be good enough for the gap that is asked for, by what a step promises."""
+        gap_tol = self.run.stop.gap_tol
+        return gap_tol is not None and decrement <= WORTH_A_LOOK * gap_tol * self.primal
+
     def may_propose(self, decrement: float) -> bool:
         """Tell whether w is good enough, by what its last step promised, and the slopes alone are not."""
-        if self._proposal is None or self.run.stop.gap_tol is None:
+        if self._proposal is None or self.run.stop.gap_tol is None or not self._is_worth_a_look(decrement):
             return False
-        allowed = self.run.stop.gap_tol * self.primal
-        return decrement <= allowed * WORTH_A_LOOK and self.gap + 0.5 * self.distance > allowed
+        return self.gap + 0.5 * self.distance > self.run.stop.gap_tol * self.primal
 
     def proposed_dual(self) -> tuple[np.ndarray, float]:
         """Return the dual variables that Newton's equation proposed, moved into the box, and the gap they leave at w.
