@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from problems import LOSSES, classification, csr, every_layout
 
-from hingeline import Logistic, solve
+from hingeline import Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
+from hingeline.kernels.losses import missing, primal_term
 from hingeline.problem import make_problem, read_data
 from hingeline.solvers import newton
-from hingeline.solvers.sample import sample_of, take_rows
+from hingeline.solvers.sample import objective_at_zero, sample_of, take_rows
 
 
 @pytest.mark.parametrize("layout", range(len(list(every_layout(np.eye(3))))))
@@ -98,3 +99,13 @@ def test_a_sample_that_has_missed_what_matters_is_no_start(monkeypatch):
     assert len(starts) == 3  # the sample, all rows from its solution, and all rows again
     assert starts[1].any()
     assert not starts[2].any()
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(4000.0)])
+@pytest.mark.parametrize("loss", [Hinge(2.0), SquaredHinge(2.0), Logistic(2.0), SquaredEpsilonInsensitive(2.0, 0.1)])
+def test_the_objective_at_zero_is_that_of_no_weights(loss, weights):
+    X, y = classification(4000, 4, seed=1)
+    problem = make_problem(read_data(X, 1.0), y.astype(np.float32), weights, loss)
+    m = missing(loss, y.astype(np.float64), 0.0)
+    expected = sum(2.0 * primal_term(loss, m[i], 1.0) * (1.0 if weights is None else weights[i]) for i in range(4000))
+    assert objective_at_zero(problem) == pytest.approx(expected, rel=1e-9)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.losses import SMOOTH, missing
+from ..kernels.losses import REGRESSION, SMOOTH, missing
 from ..problem import Problem
 from ..threads import WORTH_SHARING
 from .blas import blas
@@ -55,7 +55,9 @@ def newton(state: State, run: Run) -> None:
 
 
 def _unit(problem: Problem) -> float:
-    """Return what is missing at w = 0 on average: 1 for the hinge. Widths are told in it."""
+    """Return what is missing at w = 0 on average: 1 for labels. Widths are told in it."""
+    if not isinstance(problem.loss, REGRESSION):
+        return 1.0
     return float(np.abs(missing(problem.loss, problem.y, 0.0)).mean()) or 1.0
 
 

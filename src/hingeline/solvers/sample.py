@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.losses import missing
+from ..kernels.losses import REGRESSION, missing, primal_term
 from ..kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from ..kernels.smooth import sum_terms
 from ..problem import Data, Problem
@@ -20,9 +20,11 @@ def step_between(least: int, most: int, problem: Problem, per_weight: int) -> in
 
 def objective_at_zero(problem: Problem) -> float:
     """Return the objective at w = 0: a sample whose solution is no better on all rows has missed what matters."""
-    C = np.broadcast_to(problem.C, problem.data.n_rows).astype(np.float64)
-    m = missing(problem.loss, problem.y, 0.0).astype(np.float64)
-    return float(sum_terms(problem.loss, C, m, np.zeros_like(m), 0, m.size)[0])
+    C, loss = np.broadcast_to(problem.C, problem.data.n_rows), problem.loss
+    if not isinstance(loss, REGRESSION):  # all labels miss the same
+        return float(C.sum()) * primal_term(loss, missing(loss, 1.0, 0.0), 1.0)
+    m = missing(loss, problem.y, 0.0).astype(np.float64)
+    return float(sum_terms(loss, C.astype(np.float64), m, np.zeros_like(m), 0, m.size)[0])
 
 
 def sample_of(problem: Problem, step: int) -> Problem | None:
