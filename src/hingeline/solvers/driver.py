@@ -64,13 +64,15 @@ class Stop:
 class Clock:
     """What is looked at between two slices of work: the time, and whether another thread was interrupted.
 
-    Apart from ``Run``, so that no cycle of references keeps a run's arrays alive after it.
+    Apart from ``Run``, so that no cycle of references keeps a run's arrays alive after it. Steps are counted here for
+    the same reason.
     """
 
     def __init__(self, max_time: float | None, cancelled: Callable[[], bool] | None) -> None:
         self._started = perf_counter()
         self._max_time = max_time
         self._cancelled = cancelled
+        self.n_steps = 0
 
     @property
     def seconds(self) -> float:
@@ -141,7 +143,6 @@ class Run:
         self.stop = stop
         self.clock = clock
         self.n_iter = 0
-        self.n_steps = 0
         self.effort = 0.0  # what sweeps and passes cost besides, in steps
         self.budget, self._spent_before = Budget(), 0.0  # of the present phase
         self._certify = certify
@@ -155,6 +156,11 @@ class Run:
         self.visits = Pace(clock.check)  # a unit of work: a step,
         self.passes = team.pace(clock.check)  # a row of a pass,
         self.shuffles = Pace(clock.check)  # an entry of a schedule
+
+    @property
+    def n_steps(self) -> int:
+        """Visits of variables so far."""
+        return self.clock.n_steps
 
     @property
     def history(self) -> np.ndarray:
@@ -201,7 +207,7 @@ class Run:
             Whether no variable was hidden from the sweep.
         """
         self.n_iter += 1
-        self.n_steps += steps
+        self.clock.n_steps += steps
         self.effort += SWEEP
         if not isnan(gain):
             self.dual += gain
