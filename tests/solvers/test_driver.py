@@ -265,3 +265,14 @@ def test_what_newtons_equation_proposes_is_a_certificate(monkeypatch):
     for gap, exact, inside in told:
         assert gap == pytest.approx(exact, rel=1e-9)
         assert inside
+
+
+def test_a_sweep_counts_where_time_is_up_in_its_certificate():
+    def certify(pace):
+        raise Ended("max_time")
+
+    run = Run(Stop(tol=1e-3, gap_tol=1e-1), Clock(None, None), certify, floor=lambda: 0.0)
+    with pytest.raises(Ended):
+        run.sweep(10, violation=1.0, gain=1.0, gap=1e-9, criterion=1.0, complete=True)
+    assert run.n_iter == len(run.history) == 1
+    assert run.history["steps"][0] == run.n_steps == 10

@@ -216,8 +216,11 @@ class Run:
         if asked > 0.0:
             times_tol = (criterion if self.stop.gap_tol is None else gap) / asked
             self.budget.trend.add(self.spent, times_tol)
-        verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
-        self._records.append((self.clock.seconds, self.n_steps, violation, exact_gap))
+        verdict, exact_gap = Verdict.GO_ON, nan
+        try:
+            verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
+        finally:  # time may be up in the middle of a certificate: the sweep counts nevertheless
+            self._records.append((self.clock.seconds, self.n_steps, violation, exact_gap))
         if self._callback is not None:
             reached = (violation, exact_gap, times_tol)
             if self._callback(Progress(self.n_iter, self.n_steps, self.clock.seconds, *reached, look=self._look)):
