@@ -16,7 +16,7 @@ import numpy as np
 from .classes import class_axpy, class_scores
 from .compile import by_type, kernel
 from .crammer_singer import threshold
-from .rows import ONE, CsrRows, DenseRows, OnesRows
+from .rows import ONE, CsrRows, DenseRows, OnesRows, value
 
 MOST_ROUNDS = 30
 NOISE = 1e-12  # share of a gain's terms below which it is what rounding left of them
@@ -24,23 +24,13 @@ NEAR_BOUND = 1e-14  # relative distance at which alpha sits at its bound
 WORTH_A_ROUND = 0.1  # share of what was gained so far that the last round must have added
 
 
-def csr_same(rows: CsrRows, i: Any, j: Any) -> bool:
+def sparse_same(rows: CsrRows | OnesRows, i: Any, j: Any) -> bool:
     a, b, n = rows.indptr[i], rows.indptr[j], rows.indptr[i + ONE] - rows.indptr[i]
     if rows.indptr[j + ONE] - b != n:
         return False
     different = 0
     for t in range(n):
-        different += rows.indices[a + t] != rows.indices[b + t] or rows.data[a + t] != rows.data[b + t]
-    return different == 0
-
-
-def ones_same(rows: OnesRows, i: Any, j: Any) -> bool:
-    a, b, n = rows.indptr[i], rows.indptr[j], rows.indptr[i + ONE] - rows.indptr[i]
-    if rows.indptr[j + ONE] - b != n:
-        return False
-    different = 0
-    for t in range(n):
-        different += rows.indices[a + t] != rows.indices[b + t]
+        different += rows.indices[a + t] != rows.indices[b + t] or value(rows, a + t) != value(rows, b + t)
     return different == 0
 
 
@@ -51,7 +41,7 @@ def dense_same(rows: DenseRows, i: Any, j: Any) -> bool:
     return different == 0
 
 
-same_row = by_type({CsrRows: csr_same, OnesRows: ones_same, DenseRows: dense_same})
+same_row = by_type({CsrRows: sparse_same, OnesRows: sparse_same, DenseRows: dense_same})
 
 
 @kernel

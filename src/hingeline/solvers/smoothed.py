@@ -114,10 +114,10 @@ class Smoothed:
 
     def _accuracy(self) -> float:
         """Return what the next line search may leave of the slope."""
-        self._searched += 1
+        searched, self._searched = self._searched, self._searched + 1
         if isinstance(self.loss, Logistic):
             return SMOOTH_LINE_ACCURACY
-        return ROUGH_LINE_ACCURACY if self.is_smooth and self._searched - 1 in ROUGH_SEARCHES else LINE_ACCURACY
+        return ROUGH_LINE_ACCURACY if self.is_smooth and searched in ROUGH_SEARCHES else LINE_ACCURACY
 
     def direction(self) -> np.ndarray:
         """Solve (I + Z_B' S Z_B) p = -residual, in the smaller of the two dimensions; s_i = scale C_i in the band B."""

@@ -94,9 +94,10 @@ def _train(
                 return own
             variables.alpha[problem.variables_in_order()] = 0.0  # no good certificate, but the dual is not negative
             return certify(problem, variables, state.w, pace, regularised=u, apart=u)
-        if fresh and engines in STEP_BY_STEP and clock.n_steps <= FEW_STEPS:
+        n_steps = clock.n_steps + 2 * problem.n_variables  # a sweep that is cut short has not been counted
+        if fresh and engines in STEP_BY_STEP and n_steps <= FEW_STEPS:
             own = certify(problem, variables, state.w, pace)
-            if NEGLIGIBLE * own.gap >= drift(clock.n_steps):
+            if NEGLIGIBLE * own.gap >= drift(n_steps):
                 return own
         weights(problem, variables, pace, out=state.w)  # in place: w may be as large as the data
         if anchor == 0.0:
