@@ -28,7 +28,7 @@ from scipy import sparse
 from hingeline import Hinge, solve
 from hingeline.bench.datasets import find
 from hingeline.cli.options import byte_size
-from hingeline.io.convert import convert
+from hingeline.io.dataset.convert import convert
 
 
 def converted(text: Path, memory: int) -> None:

@@ -20,8 +20,8 @@ from datasets import DATA_DIR
 from liblinear import liblinearutil
 
 from hingeline.io import load_svmlight
-from hingeline.io.model_file import LinearModel, read_model, write_model
-from hingeline.io.solver_types import REGRESSION, SOLVER_TYPES
+from hingeline.io.models.liblinear_file import LinearModel, read_model, write_model
+from hingeline.io.models.solver_types import REGRESSION, SOLVER_TYPES
 from hingeline.liblinear.fit import TRAINERS, fit
 from hingeline.liblinear.predict import decide, scores
 from hingeline.liblinear.settings import Settings

@@ -25,7 +25,7 @@ import numpy as np
 from memory import resident
 
 from hingeline.io import open_dataset
-from hingeline.io.generate import make_dataset
+from hingeline.io.dataset.generate import make_dataset
 
 TIMES_THE_MEMORY = 4
 CONTROL_GROUPS = Path("/sys/fs/cgroup")

@@ -18,7 +18,7 @@ import numpy as np
 from memory import resident
 
 from hingeline.io import open_dataset
-from hingeline.io.generate import make_dataset
+from hingeline.io.dataset.generate import make_dataset
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ HUGE_PAGES = "NUMPY_MADVISE_HUGEPAGE"  # NumPy asks for large pages by itself, u
 def without_prefetch() -> None:
     """Replace the look-ahead by nothing."""
     from hingeline.kernels.compile import kernel
-    from hingeline.solvers import avsf
+    from hingeline.solvers.dual import avsf
 
     @kernel
     def look_ahead(rows: Any, alpha: Any, w: Any, order: Any, k: Any) -> None:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from hingeline import LinearSVC
 from hingeline.io import open_dataset
-from hingeline.io.generate import make_dataset
+from hingeline.io.dataset.generate import make_dataset
 
 folder = TemporaryDirectory()
 path = Path(folder.name, "made")

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from hingeline import solve
+from hingeline.data.problem import read_data, read_matrix
 from hingeline.kernels.rows import CsrRows, DenseRows, OnesRows
-from hingeline.problem import read_data, read_matrix
 
 
 def test_nearly_dense_matrices_are_filled_for_training():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hingeline import memory
+from hingeline.data import memory
 
 
 @pytest.mark.parametrize(

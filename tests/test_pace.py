@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from hingeline import pace
-from hingeline.pace import FIRST_SLICE, SLICE_SECONDS, Pace
+from hingeline.runtime import pace
+from hingeline.runtime.pace import FIRST_SLICE, SLICE_SECONDS, Pace
 
 
 @pytest.mark.parametrize("n", [0, 1, FIRST_SLICE - 1, FIRST_SLICE, FIRST_SLICE + 1, 10 * FIRST_SLICE + 7])

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from problems import LOSSES, classification, csr
 
-from hingeline import LinearSVC, problem, solve
+from hingeline import LinearSVC, solve
+from hingeline.data import problem
+from hingeline.runtime.threads import Team, summed
 from hingeline.solvers import train
-from hingeline.threads import Team, summed
 
 
 @pytest.fixture

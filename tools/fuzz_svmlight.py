@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hingeline.io.svmlight import iter_svmlight
+from hingeline.io.text.svmlight import iter_svmlight
 
 HANG_SECONDS, WATCHED_TOGETHER = 600.0, 500
 SEEDS = (

@@ -70,7 +70,7 @@ def test_make(tmp_path, capsys):
 
 
 def test_fetch(monkeypatch, capsys, kept_in, tmp_path):
-    from hingeline.io.convert import convert
+    from hingeline.io.dataset.convert import convert
 
     (tmp_path / "text").write_text("1 1:1\n-1 2:1\n")
     seen = {}
@@ -79,7 +79,7 @@ def test_fetch(monkeypatch, capsys, kept_in, tmp_path):
         seen.update(options, name=entry.name, folder=folder)
         return convert(tmp_path / "text", folder / entry.name)
 
-    monkeypatch.setattr("hingeline.io.fetch.fetch", fetch)
+    monkeypatch.setattr("hingeline.io.dataset.fetch.fetch", fetch)
     arguments = ["--url", "http://mirror", "--sha256", "ab", "--keep", "--memory", "1M", "--force"]
     assert main(["data", "fetch", "a9a", *arguments]) == 0
     captured = capsys.readouterr()

@@ -10,7 +10,7 @@ from svmlight_files import make_rows, write_rows
 from hingeline import LinearSVC
 from hingeline.cli import main
 from hingeline.io import load_svmlight, save_model, write_dataset
-from hingeline.io.model_file import LinearModel, write_model
+from hingeline.io.models.liblinear_file import LinearModel, write_model
 
 BINARY = LinearModel(0, (1, -1), 2, 1.0, np.array([[1.0], [-2.0], [0.5]]))
 MANY = LinearModel(7, (4, 9, -3), 2, -1.0, np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]]))

@@ -11,7 +11,7 @@ from svmlight_files import make_rows, write_rows
 from hingeline import LinearSVC
 from hingeline.cli import main
 from hingeline.io import save_model
-from hingeline.io.run_folder import read_run
+from hingeline.io.records.run_folder import read_run
 
 
 @pytest.fixture(scope="module")

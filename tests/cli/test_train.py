@@ -17,9 +17,9 @@ from svmlight_files import make_rows, text_of, write_rows
 
 from hingeline.cli import main
 from hingeline.io import load_svmlight, write_dataset
-from hingeline.io.model_file import read_model
-from hingeline.io.native_model import read_native, write_native
-from hingeline.io.solver_types import SOLVER_TYPES
+from hingeline.io.models.liblinear_file import read_model
+from hingeline.io.models.native_file import read_native, write_native
+from hingeline.io.models.solver_types import SOLVER_TYPES
 from hingeline.liblinear import search, starts
 from hingeline.liblinear.fit import TRAINERS
 from hingeline.liblinear.labels import ordered_labels

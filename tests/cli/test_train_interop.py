@@ -11,7 +11,7 @@ from svmlight_files import CLASSIFIERS, REGRESSIONS, liblinear, make_rows, write
 
 from hingeline.cli import main
 from hingeline.io import load_svmlight
-from hingeline.io.model_file import read_model
+from hingeline.io.models.liblinear_file import read_model
 from hingeline.liblinear.predict import decide, probabilities, scores
 from hingeline.liblinear.settings import FREE_BIAS, Settings
 

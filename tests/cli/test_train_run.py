@@ -10,8 +10,8 @@ from svmlight_files import make_rows, write_rows
 
 from hingeline.cli import main
 from hingeline.io import write_dataset
-from hingeline.io.model_file import read_model
-from hingeline.io.run_folder import read_run
+from hingeline.io.models.liblinear_file import read_model
+from hingeline.io.records.run_folder import read_run
 from hingeline.liblinear import outcome, starts
 from hingeline.liblinear.evaluate import Tally
 from hingeline.liblinear.predict import decide, scores
@@ -106,7 +106,7 @@ def test_where_the_model_goes(tmp_path, monkeypatch):
 
 def test_a_later_run_replaces_the_folder_as_a_whole(tmp_path, monkeypatch):
     folder = make_run(tmp_path)
-    monkeypatch.setattr("hingeline.io.run_folder.write_model", lambda model, path: 1 / 0)
+    monkeypatch.setattr("hingeline.io.records.run_folder.write_model", lambda model, path: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make_run(tmp_path)
     assert not (folder / "run.json").exists()  # rather none than that of another model

@@ -7,8 +7,8 @@ from problems import classification, csr, every_layout
 from scipy import sparse
 
 from hingeline import LinearSVC, solve
+from hingeline.data.problem import read_data
 from hingeline.kernels.rows import CsrRows, DenseRows, OnesRows
-from hingeline.problem import read_data
 
 X, Y = classification(60, 8, seed=31, density=0.4)
 NAMES = [f"f{j}" for j in range(8)]

@@ -11,7 +11,7 @@ from problems import csr
 from sklearn.svm import OneClassSVM as SklearnOneClassSVM
 
 from hingeline import OneClassSVM
-from hingeline.solvers.one_class import around_total, quantile
+from hingeline.solvers.one_class.one_class import around_total, quantile
 
 examples = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 

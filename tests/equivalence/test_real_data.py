@@ -9,8 +9,8 @@ from problems import COORDINATE_ENGINES, LOSSES
 from sklearn.datasets import load_svmlight_file
 
 from hingeline import solve
+from hingeline.data.problem import read_data
 from hingeline.kernels.rows import OnesRows
-from hingeline.problem import read_data
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -12,10 +12,10 @@ from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
-from hingeline.problem import make_problem, read_data
-from hingeline.solvers.columns import columns_if_many
+from hingeline.data.problem import make_problem, read_data
 from hingeline.solvers.driver import Stop
-from hingeline.solvers.primal import train_primal
+from hingeline.solvers.l1.by_columns import columns_if_many
+from hingeline.solvers.l1.primal import train_primal
 
 LOSSES = {"squared_hinge": SquaredHinge, "logistic": Logistic}
 examples = settings(max_examples=30, deadline=None, derandomize=True, database=None)

@@ -8,8 +8,8 @@ import pytest
 from problems import classification, every_layout
 
 from hingeline import LinearSVC
+from hingeline.data.problem import read_matrix
 from hingeline.estimators.base import decision_values
-from hingeline.problem import read_matrix
 
 RNG = np.random.default_rng(0)
 X = (RNG.normal(size=(3000, 100)) * (RNG.random((3000, 100)) < 0.3)).astype(np.float32)  # more than one block

@@ -8,9 +8,9 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from hingeline.io import open_dataset
-from hingeline.io.arrays import DatasetError
-from hingeline.io.convert import convert
-from hingeline.io.dataset import read_description
+from hingeline.io.dataset.arrays import DatasetError
+from hingeline.io.dataset.convert import convert
+from hingeline.io.dataset.folder import read_description
 from hingeline.synthetic import make_text
 
 
@@ -24,7 +24,7 @@ def text(tmp_path):
 @pytest.mark.parametrize("memory", [1, 1 << 30])
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_dataset_holds_what_the_text_holds(text, tmp_path, memory, n_threads, monkeypatch):
-    monkeypatch.setattr("hingeline.io.convert.SMALLEST_BLOCK", 1000)  # many blocks even here
+    monkeypatch.setattr("hingeline.io.dataset.convert.SMALLEST_BLOCK", 1000)  # many blocks even here
     description = convert(text, tmp_path / "set", memory=memory, n_threads=n_threads)
     X, y = open_dataset(tmp_path / "set", verify=True)
     expected, labels = load_svmlight_file(str(text))
@@ -39,7 +39,7 @@ def test_a_dataset_holds_what_the_text_holds(text, tmp_path, memory, n_threads, 
 
 def test_a_zero_that_comes_late(tmp_path, monkeypatch):
     """Columns count from 0, which shows only in the last block."""
-    monkeypatch.setattr("hingeline.io.convert.SMALLEST_BLOCK", 10)
+    monkeypatch.setattr("hingeline.io.dataset.convert.SMALLEST_BLOCK", 10)
     (tmp_path / "text").write_text("1 1:1 4:1\n" * 50 + "-1 2:1\n" * 3 + "1 0:1\n")
     description = convert(tmp_path / "text", tmp_path / "set", memory=1)
     assert (description.columns, description.index_base) == (5, 0)
@@ -56,7 +56,7 @@ def test_the_base_can_be_told(tmp_path):
 
 
 def test_values_change_their_type_on_the_way(tmp_path, monkeypatch):
-    monkeypatch.setattr("hingeline.io.convert.SMALLEST_BLOCK", 10)
+    monkeypatch.setattr("hingeline.io.dataset.convert.SMALLEST_BLOCK", 10)
     (tmp_path / "text").write_text("1 1:1\n" * 20 + "1 1:0.5\n" * 20 + "1 1:0.1\n")
     convert(tmp_path / "text", tmp_path / "set", memory=1, n_threads=1)
     X, _ = open_dataset(tmp_path / "set", verify=True)

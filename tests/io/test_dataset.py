@@ -9,9 +9,9 @@ from scipy import sparse
 
 from hingeline import LinearSVC
 from hingeline.io import open_dataset, write_dataset
-from hingeline.io.arrays import HEADER_BYTES, DatasetError, GrowingArray, map_array
-from hingeline.io.dataset import read_description
-from hingeline.io.writer import DatasetWriter
+from hingeline.io.dataset.arrays import HEADER_BYTES, DatasetError, GrowingArray, map_array
+from hingeline.io.dataset.folder import read_description
+from hingeline.io.dataset.writer import DatasetWriter
 
 
 def problem(all_ones=False, dtype=np.float64, seed=3):
@@ -107,7 +107,7 @@ def test_types_widen_late_and_lose_nothing(tmp_path):
 
 
 def test_widening_while_rewriting(tmp_path, monkeypatch):
-    monkeypatch.setattr("hingeline.io.arrays.CHUNK_BYTES", 8)
+    monkeypatch.setattr("hingeline.io.dataset.arrays.CHUNK_BYTES", 8)
     array = GrowingArray(tmp_path / "a.npy", (np.int8, np.int16))
     array.append(np.arange(100, 128))
     array.rewrite(lambda old: old.astype(np.int64) + 1)

@@ -56,7 +56,7 @@ def test_slices_of_rows(monkeypatch):
     matrix = sparse.random(300, 40, 0.2, format="csr", random_state=rng)
     matrix.sort_indices()
     whole = text_of(matrix, np.arange(300.0) / 7)
-    monkeypatch.setattr("hingeline.io.dump.SLICE_ENTRIES", 10)
+    monkeypatch.setattr("hingeline.io.text.dump.SLICE_ENTRIES", 10)
     assert text_of(matrix, np.arange(300.0) / 7) == whole
     read, y = load_svmlight(io.BytesIO(whole), n_features=40)
     assert read.data.tobytes() == matrix.data.tobytes()
@@ -89,7 +89,7 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hingeline.io.dump._text", fail)
+    monkeypatch.setattr("hingeline.io.text.dump._text", fail)
     with pytest.raises(KeyboardInterrupt):
         dump_svmlight(X, Y, path)
     assert path.read_bytes() == b"old"

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hingeline.io import dump_svmlight, load_svmlight
-from hingeline.kernels.decimal import MOST_DIGITS, nearest_double, plain_nearest_double
+from hingeline.io.text.decimal import MOST_DIGITS, nearest_double, plain_nearest_double
 
 DIGITS = st.text("0123456789", max_size=25)
 DECIMALS = st.builds(

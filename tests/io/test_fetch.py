@@ -7,10 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from hingeline.io import fetch as module
 from hingeline.io import open_dataset
-from hingeline.io.catalogue import data_folder, entries, find_entry
-from hingeline.io.fetch import fetch
+from hingeline.io.dataset import fetch as module
+from hingeline.io.dataset.catalogue import data_folder, entries, find_entry
+from hingeline.io.dataset.fetch import fetch
 from hingeline.synthetic import make_text
 
 
@@ -220,8 +220,8 @@ def test_where_data_is_kept(monkeypatch, tmp_path):
     assert data_folder() == tmp_path
     monkeypatch.delenv("HINGELINE_DATA")
     for platform in ("linux", "darwin", "win32"):
-        monkeypatch.setattr("hingeline.io.catalogue.sys.platform", platform)
+        monkeypatch.setattr("hingeline.io.dataset.catalogue.sys.platform", platform)
         assert data_folder().name == "hingeline"
-    monkeypatch.setattr("hingeline.io.catalogue.sys.platform", "linux")
+    monkeypatch.setattr("hingeline.io.dataset.catalogue.sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert data_folder() == tmp_path / "hingeline"

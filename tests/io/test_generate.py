@@ -7,7 +7,7 @@ import pytest
 
 from hingeline import LinearSVC
 from hingeline.io import open_dataset
-from hingeline.io.generate import Recipe, make_dataset
+from hingeline.io.dataset.generate import Recipe, make_dataset
 
 
 def made(path, *args, **options):
@@ -29,7 +29,7 @@ def test_rows_have_distinct_sorted_columns(tmp_path):
 def test_the_same_arguments_give_the_same_bytes(tmp_path, monkeypatch, values):
     arguments = {"zipf": 0.8, "noise": 0.1, "values": values}
     whole = make_dataset(tmp_path / "a", 400, 90, 5, seed=4, n_threads=1, **arguments)
-    monkeypatch.setattr("hingeline.io.generate.BLOCK_NONZEROS", 64)
+    monkeypatch.setattr("hingeline.io.dataset.generate.BLOCK_NONZEROS", 64)
     assert make_dataset(tmp_path / "b", 400, 90, 5, seed=4, n_threads=3, **arguments) == whole
     assert make_dataset(tmp_path / "c", 400, 90, 5, seed=5, **arguments).vectors != whole.vectors
     X, _ = open_dataset(tmp_path / "b")
@@ -109,7 +109,7 @@ drawn = [part.tolist() for part in generate.Recipe(9, 3, 1.1, 0.2, True, 7).rows
 
 
 def test_uncompiled_code_draws_the_same(monkeypatch):
-    monkeypatch.setattr("hingeline.io.generate.PILOT_ROWS", 11)
+    monkeypatch.setattr("hingeline.io.dataset.generate.PILOT_ROWS", 11)
     environment = dict(os.environ, NUMBA_DISABLE_JIT="1")
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", DRAW + "print(drawn)"], env=environment, capture_output=True, text=True

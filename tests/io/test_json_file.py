@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hingeline.io.json_file import JsonFileError, check, read_json, write_json
+from hingeline.io.records.json_file import JsonFileError, check, read_json, write_json
 
 SCHEMA = {"a": int, "b": [(float, None)], "c": {"*": (str, bool)}, "d": ([{"x": str}], None)}
 GOOD = {"a": 3, "b": [1, 0.5, None], "c": {"k": "v", "l": True}, "d": [{"x": "y", "more": 1}]}
@@ -72,6 +72,6 @@ def test_numbers_that_overflow_are_not_finite():
 
 
 def test_a_file_without_end_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("hingeline.io.json_file.MOST_BYTES", 100)
+    monkeypatch.setattr("hingeline.io.records.json_file.MOST_BYTES", 100)
     with pytest.raises(JsonFileError, match="longer than 100 bytes"):
         read_json(written(tmp_path, {"a": "x" * 200}), "a test", 1, SCHEMA)

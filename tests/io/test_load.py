@@ -161,7 +161,7 @@ def test_explicit_zeros_are_kept():
 
 
 def test_a_line_longer_than_many_blocks(monkeypatch):
-    monkeypatch.setattr("hingeline.io.svmlight.SLICE_BYTES", 100)  # so that the machine stops inside of it
+    monkeypatch.setattr("hingeline.io.text.svmlight.SLICE_BYTES", 100)  # so that the machine stops inside of it
     entries = b" ".join(b"%d:%d" % (i, i % 17) for i in range(1, 3000))
     text = b"1 " + entries + b"\n-1 1:1\n"
     assert next(iter_svmlight(io.BytesIO(text), block_bytes=50)).indices.size >= 2999

@@ -8,7 +8,7 @@ from svmlight_files import REGRESSIONS, liblinear, make_rows
 from hingeline import LinearSVC, estimators
 from hingeline.estimators.model_files import TYPES
 from hingeline.io import load_model, save_model
-from hingeline.io.model_file import LinearModel, read_model, write_model
+from hingeline.io.models.liblinear_file import LinearModel, read_model, write_model
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

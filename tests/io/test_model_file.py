@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from svmlight_files import CLASSIFIERS, REGRESSIONS, liblinear, make_rows
 
-from hingeline.io.model_file import LinearModel, ModelFileError, n_outputs, read_model, write_model
-from hingeline.io.solver_types import SOLVER_TYPES
+from hingeline.io.models.liblinear_file import LinearModel, ModelFileError, n_outputs, read_model, write_model
+from hingeline.io.models.solver_types import SOLVER_TYPES
 
 GOOD = b"solver_type L2R_LR\nnr_class 3\nlabel 1 2 3\nnr_feature 2\nbias 1\nw\n1 2 3 \n4 5 6 \n7 8 -9e-300 \n"
 

@@ -13,8 +13,8 @@ from scipy import sparse
 import hingeline
 from hingeline import LinearSVC
 from hingeline.io import load_model, save_model
-from hingeline.io.model_file import ModelFileError
-from hingeline.io.native_model import MAGIC, read_native, write_native
+from hingeline.io.models.liblinear_file import ModelFileError
+from hingeline.io.models.native_file import MAGIC, read_native, write_native
 
 LABELS = {
     "int": np.array([3, 1, 2]),

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from hingeline.io.convert import convert
-from hingeline.io.statistics import describe
+from hingeline.io.dataset.convert import convert
+from hingeline.io.dataset.statistics import describe
 
 
 def test_text_and_dataset_have_the_same_statistics(tmp_path, monkeypatch):
@@ -16,7 +16,7 @@ def test_text_and_dataset_have_the_same_statistics(tmp_path, monkeypatch):
         assert s.density == pytest.approx(1 / 3)
     assert (of_text.values, of_set.values) == ("numbers", "float32")
     assert (of_text.bytes, of_set.bytes) == ((tmp_path / "text").stat().st_size, 4 * 4 + 5 * 4 + 5 * 4 + 3 * 8)
-    monkeypatch.setattr("hingeline.io.statistics.CHUNK_BYTES", 4)
+    monkeypatch.setattr("hingeline.io.dataset.statistics.CHUNK_BYTES", 4)
     assert describe(tmp_path / "set") == of_set
 
 

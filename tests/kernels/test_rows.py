@@ -6,6 +6,7 @@ import pytest
 from problems import every_layout
 from scipy import sparse
 
+from hingeline.data.problem import read_data, read_matrix
 from hingeline.kernels import passes
 from hingeline.kernels.gram import BLOCK, add_gram
 from hingeline.kernels.lookahead import RECORD_AHEAD, look_ahead
@@ -21,7 +22,6 @@ from hingeline.kernels.rows import (
     squared_norm,
     summed_norm,
 )
-from hingeline.problem import read_data, read_matrix
 
 N, D = 9, 5
 RNG = np.random.default_rng(0)

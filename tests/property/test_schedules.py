@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import LOSSES, classification
 
+from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.random import seeded
 from hingeline.kernels.schedule import Preferences, adapted, define_schedule, shuffle, sum_preferences
-from hingeline.problem import make_problem, read_data
-from hingeline.solvers.avsf import avsf
 from hingeline.solvers.certificate import certify, rounding_floor
 from hingeline.solvers.driver import Clock, Ended, Run, Stop
+from hingeline.solvers.dual.avsf import avsf
 from hingeline.solvers.state import State, new_variables_of
 
 examples = settings(max_examples=60, deadline=None, derandomize=True, database=None)

@@ -5,8 +5,8 @@ import pytest
 from problems import EVERY_LOSS, TARGET_LOSSES, classification, dual, regression
 
 from hingeline import solve
+from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import lower, upper
-from hingeline.problem import make_problem, read_data
 from hingeline.selection.start import at_bound, best_start
 
 WEIGHTS = np.random.default_rng(1).uniform(0.5, 2.0, 60)

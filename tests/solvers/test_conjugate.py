@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from hingeline.solvers.conjugate import conjugate_gradients
+from hingeline.solvers.newton.newton.conjugate import conjugate_gradients
 
 
 @pytest.mark.parametrize("preconditioned", [True, False])

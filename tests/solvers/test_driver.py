@@ -8,10 +8,10 @@ import pytest
 from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification, dual, primal
 
 from hingeline import Certificate, Hinge, Progress, SquaredHinge, solve
-from hingeline.problem import make_problem, read_data
+from hingeline.data.problem import make_problem, read_data
 from hingeline.solution import HISTORY
-from hingeline.solvers import smoothed
 from hingeline.solvers.driver import CHECK_RATIO, LAG, Clock, Ended, Run, Stop, Verdict
+from hingeline.solvers.newton import smoothed
 from hingeline.solvers.train import train
 
 X, Y = classification(70, 6, seed=71)

@@ -6,8 +6,8 @@ from problems import csr
 
 from hingeline import Hinge, solve
 from hingeline.kernels.schedule import Preferences
-from hingeline.solvers import hybrid
-from hingeline.solvers.hybrid import LARGEST_P_MAX, Seen, in_reach
+from hingeline.solvers.dual import hybrid
+from hingeline.solvers.dual.hybrid import LARGEST_P_MAX, Seen, in_reach
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from problems import LOSSES, classification, csr, primal
 from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, SquaredHinge, solve
-from hingeline.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
+from hingeline.data.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
+from hingeline.data.problem import read_data
 from hingeline.io import open_dataset, write_dataset
 from hingeline.kernels.variables import new_variables
-from hingeline.problem import read_data
-from hingeline.solvers.resident import Part, Shelf
+from hingeline.solvers.dual.resident import Part, Shelf
 
 SCRIPT = Path(__file__).with_name("interrupted_reading.py")
 
@@ -23,7 +23,7 @@ SCRIPT = Path(__file__).with_name("interrupted_reading.py")
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     """Return what maps every array of a matrix from a file, and leaves memory for a third of them."""
-    monkeypatch.setattr("hingeline.blocks.TOGETHER", 4)  # tens of blocks, not hundreds
+    monkeypatch.setattr("hingeline.data.blocks.TOGETHER", 4)  # tens of blocks, not hundreds
 
     def store(X):
         Y, size = X.copy(), 0
@@ -165,7 +165,7 @@ def test_datasets_are_trained_in_place(tmp_path, monkeypatch):
     write_dataset(tmp_path / "values", X, Y0)
     write_dataset(tmp_path / "ones", ones(X), Y0)
     monkeypatch.setenv("HINGELINE_MEMORY", str(BYTES_PER_ROW * 800 + BYTES_PER_WEIGHT * 61 + 20_000))
-    monkeypatch.setattr("hingeline.blocks.TOGETHER", 4)
+    monkeypatch.setattr("hingeline.data.blocks.TOGETHER", 4)
     for name, dense in (("values", X.toarray()), ("ones", (X0 != 0.0).astype(np.float32))):
         stored_X, y = open_dataset(tmp_path / name)
         out = LinearSVC(loss="hinge", C=0.05, gap_tol=1e-5, fit_intercept=False).fit(stored_X, y)

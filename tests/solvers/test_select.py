@@ -6,9 +6,10 @@ from problems import classification
 from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
-from hingeline.problem import make_problem, read_data
-from hingeline.solvers import select, smoothed
+from hingeline.data.problem import make_problem, read_data
+from hingeline.solvers import select
 from hingeline.solvers.driver import Stop
+from hingeline.solvers.newton import smoothed
 
 
 def phases(X, C, solver="auto", loss=Hinge, tol=1e-3):

@@ -5,8 +5,8 @@ import pytest
 from problems import ENGINES, LOSSES, classification, dual
 
 from hingeline import solve
+from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import upper
-from hingeline.problem import make_problem, read_data
 from hingeline.solvers.start import from_weights
 from hingeline.solvers.state import new_variables_of
 

@@ -5,11 +5,11 @@ import pytest
 from problems import classification, csr
 
 from hingeline import LinearSVC
+from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import Hinge
-from hingeline.pace import Pace
-from hingeline.problem import make_problem, read_data
-from hingeline.solvers.crammer_singer import _examples
-from hingeline.solvers.twins import contradictory_twins
+from hingeline.runtime.pace import Pace
+from hingeline.solvers.multiclass.crammer_singer import _examples
+from hingeline.solvers.multiclass.twins import contradictory_twins
 
 
 def with_twins(n_features=6, size=1.0, n_classes=4):

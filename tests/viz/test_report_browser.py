@@ -6,7 +6,7 @@ import pytest
 from browser import Browser, find_browser
 from runs import change, make_run, make_search
 
-from hingeline.io.run_folder import read_run
+from hingeline.io.records.run_folder import read_run
 from hingeline.viz import write_report
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\">"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .options import byte_size, positive_int
 
 if TYPE_CHECKING:
-    from hingeline.io.dataset import Description
+    from hingeline.io.dataset.folder import Description
 
 
 def add_parser(commands: Any) -> None:
@@ -41,7 +41,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Convert, and say what came out."""
-    from hingeline.io.convert import convert
+    from hingeline.io.dataset.convert import convert
     from hingeline.progress import counting
 
     began = time.perf_counter()

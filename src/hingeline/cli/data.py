@@ -13,7 +13,7 @@ from .options import natural, non_negative_float, positive_int
 from .table import PlainTable
 
 if TYPE_CHECKING:
-    from hingeline.io.statistics import Statistics
+    from hingeline.io.dataset.statistics import Statistics
 
 MOST_LABELS_SHOWN = 20
 
@@ -70,7 +70,7 @@ def _add_folder(parser: argparse.ArgumentParser) -> None:
 
 def run_list(args: argparse.Namespace) -> int:
     """Print the catalogue."""
-    from hingeline.io.catalogue import entries, note
+    from hingeline.io.dataset.catalogue import entries, note
 
     folder = _folder(args)
     header = ["name", "rows", "columns", "non-zeros", "here"]
@@ -84,8 +84,8 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print the statistics of what is there, or what the catalogue knows of it."""
-    from hingeline.io.catalogue import entries
-    from hingeline.io.statistics import describe
+    from hingeline.io.dataset.catalogue import entries
+    from hingeline.io.dataset.statistics import describe
     from hingeline.progress import counting
 
     known = {entry.name: entry for entry in entries()}
@@ -117,8 +117,8 @@ def run_info(args: argparse.Namespace) -> int:
 
 def run_fetch(args: argparse.Namespace) -> int:
     """Download, verify, convert."""
-    from hingeline.io.catalogue import find_entry
-    from hingeline.io.fetch import fetch
+    from hingeline.io.dataset.catalogue import find_entry
+    from hingeline.io.dataset.fetch import fetch
     from hingeline.progress import counting
 
     entry, folder = find_entry(args.name), _folder(args)
@@ -147,7 +147,7 @@ def run_fetch(args: argparse.Namespace) -> int:
 
 def run_make(args: argparse.Namespace) -> int:
     """Stream a synthetic dataset to disk."""
-    from hingeline.io.generate import make_dataset
+    from hingeline.io.dataset.generate import make_dataset
     from hingeline.progress import counting
 
     began = time.perf_counter()
@@ -169,7 +169,7 @@ def run_make(args: argparse.Namespace) -> int:
 
 
 def _folder(args: argparse.Namespace) -> Path:
-    from hingeline.io.catalogue import data_folder
+    from hingeline.io.dataset.catalogue import data_folder
 
     return args.data_dir or data_folder()
 

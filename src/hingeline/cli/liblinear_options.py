@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, NamedTuple
 
-from hingeline.io.solver_types import ONE_CLASS
+from hingeline.io.models.solver_types import ONE_CLASS
 from hingeline.liblinear.settings import TITLES, Settings
 
 from .options import natural, positive_float, positive_int

@@ -13,7 +13,7 @@ from .liblinear_options import PREDICT_TEXT, PREDICT_USAGE, add_words_parser, pa
 if TYPE_CHECKING:
     import numpy as np
 
-    from hingeline.io.model_file import LinearModel
+    from hingeline.io.models.liblinear_file import LinearModel
 
 ROWS = 1 << 14  # written at a time
 
@@ -26,7 +26,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read model and data, write a line a row, and print how well the labels were met."""
-    from hingeline.io.solver_types import LOGISTIC, REGRESSION
+    from hingeline.io.models.solver_types import LOGISTIC, REGRESSION
     from hingeline.liblinear.evaluate import Tally
     from hingeline.liblinear.predict import decide, scores
 
@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read_model(path: str) -> LinearModel:
-    from hingeline.io.model_file import read_model
-    from hingeline.io.native_model import is_native
+    from hingeline.io.models.liblinear_file import read_model
+    from hingeline.io.models.native_file import is_native
 
     if not is_native(path):
         return read_model(path)

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     if options.assumed_type:
         warn("Solver not specified. Using -s 2")
     if options.run is not None:
-        from hingeline.io.run_folder import prepare
+        from hingeline.io.records.run_folder import prepare
 
         prepare(options.run)
     X, y = read_rows(options.data, options.quiet)
@@ -53,7 +53,7 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     from hingeline.liblinear.fit import fit
     from hingeline.liblinear.starts import Checkpoint, fingerprint
     from hingeline.progress import open_screen
-    from hingeline.solvers.interrupt import ends_training
+    from hingeline.runtime.interrupt import ends_training
 
     from .training_progress import MachineBars
 
@@ -80,14 +80,14 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
 
 def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, command: str) -> list[str]:
     """Write the model, the run folder, or both; return where."""
-    from hingeline.io.model_file import write_model
+    from hingeline.io.models.liblinear_file import write_model
 
     places = []
     if options.model is not None or options.run is None:
         places.append(options.model or _default_model(options.data))
         write_model(trained.model, places[0])
     if options.run is not None:
-        from hingeline.io.run_folder import write_run
+        from hingeline.io.records.run_folder import write_run
         from hingeline.liblinear.record import record
 
         name = "standard input" if options.data == "-" else options.data

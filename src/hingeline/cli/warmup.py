@@ -82,7 +82,7 @@ def _other_problems(X: Any, y: Any) -> int:
         SquaredHinge,
         solve,
     )
-    from hingeline.solvers.columns import FEW_COLUMNS
+    from hingeline.solvers.l1.by_columns import FEW_COLUMNS
     from hingeline.solvers.train import ENGINES
 
     times = 1 + FEW_COLUMNS // X.shape[1]  # so wide that the other way over the columns is taken

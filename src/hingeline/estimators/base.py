@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
+from ..data.problem import Data, Matrix, check_values, read_data, read_matrix
 from ..kernels.passes import scores, scores_of_many
 from ..kernels.rows import DenseRows
-from ..pace import Pace
-from ..problem import Data, Matrix, check_values, read_data, read_matrix
+from ..runtime.pace import Pace
 
 
 def as_matrix(X: Any) -> Any:

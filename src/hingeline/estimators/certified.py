@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..problem import Data, Problem
+from ..data.problem import Data, Problem
 from ..solution import Snapshot, Solution
 from ..solvers.driver import Stop
 from ..solvers.free_intercept import train_free

@@ -10,8 +10,8 @@ from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.problem import Data, Problem, make_problem
 from ..kernels.losses import Loss
-from ..problem import Data, Problem, make_problem
 from ..solution import Solution
 from .base import decision_values, dense_coef, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from ..problem import check_weights
+from ..data.problem import check_weights
 
 
 def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.problem import Data
 from ..kernels.losses import Hinge, Loss, SquaredHinge
-from ..problem import Data
 from ..solution import Solution
-from ..solvers.crammer_singer import train_crammer_singer
 from ..solvers.driver import Stop
+from ..solvers.multiclass.crammer_singer import train_crammer_singer
 from .classifier import CLASSIFIER_CONSTRAINTS
 from .labels import class_weights
 from .sparse_penalty import SparsePenaltyClassifier

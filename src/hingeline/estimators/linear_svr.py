@@ -12,8 +12,8 @@ from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..data.problem import make_problem
 from ..kernels.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
-from ..problem import make_problem
 from ..solution import Snapshot
 from ..solvers.solve import checked_targets
 from .base import decision_values, dense_coef, read_to_fit, read_to_predict

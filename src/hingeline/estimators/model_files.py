@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..io.model_file import INT_MAX, LinearModel, ModelFileError, read_model, write_model
-from ..io.native_model import is_native, read_native, write_native
-from ..io.solver_types import CRAMMER_SINGER, ONE_CLASS
+from ..io.models.liblinear_file import INT_MAX, LinearModel, ModelFileError, read_model, write_model
+from ..io.models.native_file import is_native, read_native, write_native
+from ..io.models.solver_types import CRAMMER_SINGER, ONE_CLASS
 from ..version import __version__
 from .base import dense_coef
 

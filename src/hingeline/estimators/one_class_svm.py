@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..solution import Snapshot
 from ..solvers.driver import Stop
 from ..solvers.finish import MEANINGS
-from ..solvers.one_class import train_one_class
+from ..solvers.one_class.one_class import train_one_class
 from .base import decision_values, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights

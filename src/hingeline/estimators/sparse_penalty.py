@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import Data, Problem
+from ..data.problem import Data, Problem
 from ..solution import Solution
-from ..solvers.columns import columns_if_many
 from ..solvers.driver import Stop
-from ..solvers.primal import train_primal
+from ..solvers.l1.by_columns import columns_if_many
+from ..solvers.l1.primal import train_primal
 from .base import dense_coef
 from .certified import Start
 from .classifier import CertifiedClassifier

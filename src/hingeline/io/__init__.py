@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "dump_svmlight": ".dump",
-    "iter_svmlight": ".svmlight",
+    "dump_svmlight": ".text.dump",
+    "iter_svmlight": ".text.svmlight",
     "load_model": "hingeline.estimators.model_files",  # estimators come after files in the flow of data
-    "load_svmlight": ".load",
-    "open_dataset": ".dataset",
+    "load_svmlight": ".text.load",
+    "open_dataset": ".dataset.folder",
     "save_model": "hingeline.estimators.model_files",
-    "write_dataset": ".writer",
+    "write_dataset": ".dataset.writer",
 }
 
 __all__ = list(_HOMES)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..io.model_file import LinearModel
+from ..data.problem import Data, make_problem, read_data
+from ..io.models.liblinear_file import LinearModel
 from ..kernels.losses import EpsilonInsensitive, Hinge, Logistic, Loss, SquaredEpsilonInsensitive, SquaredHinge
-from ..problem import Data, make_problem, read_data
 from ..solution import Solution
 from .labels import class_factors, machine_of, ordered_labels
 from .run import MachineRun, Report, Trained, weights_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..io.model_file import INT_MAX
+from ..io.models.liblinear_file import INT_MAX
 
 
 def ordered_labels(y: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..io.model_file import LinearModel
-from ..io.solver_types import ONE_CLASS, REGRESSION
+from ..io.models.liblinear_file import LinearModel
+from ..io.models.solver_types import ONE_CLASS, REGRESSION
 
 
 def scores(model: LinearModel, X: Any) -> np.ndarray:

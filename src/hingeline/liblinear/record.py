@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..environment import environment
-from ..io.dataset import count_labels
+from ..io.dataset.folder import count_labels
+from ..runtime.environment import environment
 from ..solution import Solution
 from .outcome import outcome
 from .run import Trained

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..io.model_file import LinearModel
-from ..problem import Problem
+from ..data.problem import Problem
+from ..io.models.liblinear_file import LinearModel
 from ..solution import Progress, Solution
 from ..solvers.driver import Stop
 from ..solvers.free_intercept import train_free

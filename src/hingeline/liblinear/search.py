@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..io.model_file import LinearModel
-from ..io.solver_types import LOGISTIC
+from ..io.models.liblinear_file import LinearModel
+from ..io.models.solver_types import LOGISTIC
 from .evaluate import Tally
 from .fit import fit
 from .predict import decide, scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-from ..io.solver_types import LOGISTIC, ONE_CLASS, REGRESSION, SOLVER_TYPES
+from ..io.models.solver_types import LOGISTIC, ONE_CLASS, REGRESSION, SOLVER_TYPES
 
 TITLES = {
     0: "logistic regression, L2-regularised (primal)",

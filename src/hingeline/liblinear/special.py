@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..io.model_file import LinearModel
+from ..data.problem import Data, make_problem
+from ..io.models.liblinear_file import LinearModel
 from ..kernels.losses import Logistic, Loss, SquaredHinge
-from ..problem import Data, make_problem
 from ..solution import Solution
-from ..solvers.columns import columns_if_many
-from ..solvers.crammer_singer import train_crammer_singer
-from ..solvers.one_class import train_one_class
-from ..solvers.primal import train_primal
+from ..solvers.l1.by_columns import columns_if_many
+from ..solvers.l1.primal import train_primal
+from ..solvers.multiclass.crammer_singer import train_crammer_singer
+from ..solvers.one_class.one_class import train_one_class
 from .labels import class_factors, machine_of, ordered_labels
 from .run import MachineRun, Trained, weights_of
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..io.native_model import read_native, write_native
-from ..io.solver_types import L1_REGULARISED
+from ..io.models.native_file import read_native, write_native
+from ..io.models.solver_types import L1_REGULARISED
 from .settings import Settings
 
 KIND = "checkpoint of hingeline train"

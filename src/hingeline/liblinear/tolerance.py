@@ -29,10 +29,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.problem import Problem
 from ..kernels.losses import Logistic
 from ..kernels.passes import respond_rows, squared_length, weighted_lengths
-from ..pace import Pace
-from ..problem import Problem
+from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from ..solvers.state import new_variables_of
 from .settings import Settings

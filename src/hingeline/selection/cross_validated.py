@@ -23,9 +23,9 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.problem import Data
 from ..estimators.base import read_to_fit
 from ..estimators.labels import encode_weights
-from ..problem import Data
 from ..solvers.driver import Stop
 from .choice import choose
 from .early import EarlyEnd

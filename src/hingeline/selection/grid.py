@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..data.problem import Data, Problem
 from ..kernels.passes import scores_at
-from ..pace import Pace
-from ..problem import Data, Problem
+from ..runtime.pace import Pace
 from ..solution import Progress, Solution
 from ..solvers.driver import Stop
 from .early import EarlyEnd

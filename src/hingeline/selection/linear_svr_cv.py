@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data.problem import Data
 from ..estimators import LinearSVR
 from ..estimators.linear_svr import LOSSES
-from ..problem import Data
 from .cross_validated import ChoosesC, selection_constraints
 from .teaching import Targets, read_targets
 

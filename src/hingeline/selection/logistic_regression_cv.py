@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.problem import Data
 from ..estimators import LogisticRegression
-from ..problem import Data
 from .cross_validated import ChoosesC, selection_constraints
 from .teaching import Labels, read_labels
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from ..data.problem import SMALLEST_C, Problem, make_problem, read_data
 from ..kernels.losses import (
     EVERY_LOSS,
     REGRESSION,
@@ -20,7 +21,6 @@ from ..kernels.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from ..problem import SMALLEST_C, Problem, make_problem, read_data
 from ..solution import Progress, Solution
 from ..solvers.solve import checked_labels, checked_stop, checked_targets
 from ..solvers.train import ENGINES

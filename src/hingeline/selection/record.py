@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..io.atomic import atomic_write
-from ..io.native_model import read_native, write_native
+from ..io.models.native_file import read_native, write_native
 from .choice import Choice, choose
 from .grid import Cell, Table
 from .walk import Reached

@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..data.problem import Problem
 from ..kernels.losses import UNBOUNDED, Logistic, upper
 from ..kernels.passes import squared_length, sum_dual_terms
-from ..pace import Pace
-from ..problem import Problem
+from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from ..solvers.state import new_variables_of
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from ..data.problem import Data, Problem, make_problem
 from ..estimators.labels import class_weights, drop_weightless, encode_labels, row_weights
 from ..kernels.losses import Loss
-from ..problem import Data, Problem, make_problem
 from ..solvers.solve import checked_targets
 from .folds import Fold
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.problem import Problem
 from ..kernels.losses import UNBOUNDED, Logistic
 from ..kernels.passes import scores, squared_length
-from ..pace import Pace
-from ..problem import Problem
+from ..runtime.pace import Pace
 from ..solution import HISTORY, Progress, Solution
 from ..solvers.certificate import certify
 from ..solvers.driver import Stop

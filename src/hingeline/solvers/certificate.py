@@ -16,10 +16,10 @@ from math import fsum, sqrt
 
 import numpy as np
 
+from ..data.problem import Problem
 from ..kernels.passes import add_weights, certify_rows, squared_length, weighted_lengths
 from ..kernels.variables import Variables
-from ..pace import Pace
-from ..problem import Problem
+from ..runtime.pace import Pace
 from ..solution import Certificate
 from .state import State
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from ..pace import Pace
+from ..runtime import interrupt
+from ..runtime.pace import Pace
+from ..runtime.threads import Team
 from ..solution import HISTORY, Certificate, Look, Progress, Snapshot
-from ..threads import Team
-from . import interrupt
 from .trend import Budget
 
 NEXT_PHASE = "next phase"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..pace import Pace
-from ..problem import Data
+from ..data.problem import Data
+from ..runtime.pace import Pace
 from ..solution import Certificate, Solution
 from .driver import NEXT_PHASE, Ended, Run, Stop
 from .select import is_for_rounding

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from ..pace import Pace
-from ..problem import Problem
+from ..data.problem import Problem
+from ..runtime.pace import Pace
 from ..solution import Certificate, Progress, Solution
 from .certificate import certify, weights
 from .driver import Stop

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels.schedule import accumulate, keep_active, shuffle, sum_preferences
 from .driver import Run
-from .hybrid import EARLY, spread
+from .dual.hybrid import EARLY, spread
 
 HALVED = 0.5
 MOST_APART = 30  # sweeps

@@ -37,15 +37,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.problem import Data, Problem
 from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..kernels.rows import DenseRows
-from ..problem import Data, Problem
 from .driver import Stop
-from .newton import sample_step
-from .newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
-from .newton_cg import sampled_rows
-from .operators import NARROW
-from .smoothed import LARGEST_FACTOR
+from .newton.newton import sample_step
+from .newton.newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
+from .newton.newton_cg import sampled_rows
+from .newton.operators import NARROW
+from .newton.smoothed import LARGEST_FACTOR
 from .trend import Budget
 
 FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from ..data.problem import make_problem, read_data
 from ..kernels.losses import EVERY_LOSS, REGRESSION, SMOOTH, Hinge, Loss
-from ..problem import make_problem, read_data
 from ..solution import Progress, Solution
-from .columns import columns_if_many
 from .driver import Stop
 from .free_intercept import train_free
-from .primal import train_primal
+from .l1.by_columns import columns_if_many
+from .l1.primal import train_primal
 from .train import ENGINES, train
 
 

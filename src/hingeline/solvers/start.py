@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.problem import Problem
 from ..kernels.passes import respond_rows, sum_dual_terms
-from ..pace import Pace
-from ..problem import Problem
+from ..runtime.pace import Pace
 from .certificate import weights
 from .state import new_variables_of
 

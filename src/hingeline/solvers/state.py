@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.problem import Problem
 from ..kernels.losses import REGRESSION, lower, upper
 from ..kernels.passes import settle_rows
 from ..kernels.variables import Variables, new_variables
-from ..problem import Problem
 
 
 class Near(NamedTuple):

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from ..data.problem import Problem
 from ..kernels.losses import lower, upper
 from ..kernels.passes import squared_length
 from ..kernels.random import seeded
-from ..pace import Pace
-from ..problem import Problem
+from ..runtime.pace import Pace
+from ..runtime.threads import WORTH_SHARING, Team
 from ..solution import Certificate, Progress, Snapshot, Solution
-from ..threads import WORTH_SHARING, Team
-from .avsf import avsf
-from .baseline import baseline
 from .certificate import certify, certify_by_blocks, drift, rounding_floor, weights
 from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
-from .hybrid import hybrid
-from .newton import newton
-from .newton_cg import newton_cg
-from .out_of_core import out_of_core
+from .dual.avsf import avsf
+from .dual.baseline import baseline
+from .dual.hybrid import hybrid
+from .dual.out_of_core import out_of_core
+from .newton.newton import newton
+from .newton.newton_cg import newton_cg
 from .select import OUT_OF_CORE, plan
 from .state import Near, State, new_variables_of
 

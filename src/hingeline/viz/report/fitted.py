@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
-from hingeline.environment import environment
 from hingeline.estimators.base import dense_coef
-from hingeline.io.json_file import check
-from hingeline.io.run_folder import SCHEMA
+from hingeline.io.records.json_file import check
+from hingeline.io.records.run_folder import SCHEMA
 from hingeline.liblinear.evaluate import Tally
 from hingeline.liblinear.outcome import Pairs, label_text, regression_figures
 from hingeline.liblinear.record import history, number
+from hingeline.runtime.environment import environment
 
 from .source import Source, Weights
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from hingeline.environment import environment
-from hingeline.io.json_file import JsonFileError
-from hingeline.io.model_file import LinearModel, read_model
-from hingeline.io.native_model import is_native
-from hingeline.io.run_folder import MODEL, RUN, has_run, read_run
-from hingeline.io.search_folder import PATH, has_search, read_search
-from hingeline.io.solver_types import CRAMMER_SINGER, SOLVER_TYPES
+from hingeline.io.models.liblinear_file import LinearModel, read_model
+from hingeline.io.models.native_file import is_native
+from hingeline.io.models.solver_types import CRAMMER_SINGER, SOLVER_TYPES
+from hingeline.io.records.json_file import JsonFileError
+from hingeline.io.records.run_folder import MODEL, RUN, has_run, read_run
+from hingeline.io.records.search_folder import PATH, has_search, read_search
 from hingeline.liblinear.settings import TITLES
+from hingeline.runtime.environment import environment
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from hingeline import __version__
 from hingeline.io.atomic import atomic_write
-from hingeline.io.model_file import LinearModel
+from hingeline.io.models.liblinear_file import LinearModel
 
 from . import c_path, convergence, summary
 from .features import features

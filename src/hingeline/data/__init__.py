@@ -1,0 +1,1 @@
+"""From what users hand over to a validated ``Problem``."""

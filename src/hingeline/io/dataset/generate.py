@@ -1,0 +1,147 @@
+"""Synthetic datasets of any size, streamed to disk: for trials of scale, in memory that depends on nothing.
+
+Rows have K distinct columns each, drawn from a Zipf distribution and scattered; a hidden weight vector decides the
+label, and a share of the labels is turned over. The same arguments give the same bytes, whatever the threads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from math import expm1, gcd, log, log1p
+from os import PathLike
+
+import numpy as np
+
+from ...kernels.random import GOLDEN, MASK, plain_below, plain_word, seeded
+from ..text.load import usable_cores
+from .draw import Zipf, draw_rows
+from .folder import Description
+from .writer import DatasetWriter
+
+BLOCK_NONZEROS = 1 << 20  # drawn in one compiled call: about 50 ms
+HIDDEN_SHARE, FEWEST_HIDDEN = 0.2, 100  # of the columns have a say in the label; all of them where they are few
+PILOT_ROWS = 2001  # whose median score divides the classes
+WORDS_PER_ROW = (1 << 24) * GOLDEN & MASK  # how far apart the streams of two rows are; a row needs far fewer words
+MOST_COLUMNS, MOST_ROWS, MOST_PER_ROW = 2**31 - 1, 2**32 - 1, 2**20
+
+
+class Recipe:
+    """What all rows share; rows are drawn from it in any order."""
+
+    def __init__(self, columns: int, per_row: int, zipf: float, noise: float, values: bool, seed: int) -> None:
+        _check(columns, per_row, zipf, noise)
+        words = seeded(seed)
+        self.per_row, self.noise, self.with_values = per_row, noise, values
+        self.start, self.pilot_start, self.key = (np.uint64(plain_word(words)) for _ in range(3))
+        self.share = max(HIDDEN_SHARE, min(1.0, FEWEST_HIDDEN / columns))
+        factor = plain_below(words, columns)
+        while gcd(factor, columns) != 1:
+            factor = (factor + 1) % max(columns, 2)
+        one_minus_a = 0.0 if abs(zipf - 1.0) < 1e-6 else 1.0 - zipf
+        self.zipf = Zipf(
+            columns,
+            0.0 if one_minus_a == 0.0 else expm1(one_minus_a * log1p(columns)),
+            0.0 if one_minus_a == 0.0 else 1.0 / one_minus_a,
+            log(columns + 1) if one_minus_a == 0.0 else 0.0,
+            np.uint64(factor),
+            np.uint64(plain_below(words, columns)),
+        )
+        _, _, scores, _ = self._draw(self.pilot_start, 0, PILOT_ROWS)
+        self.threshold = float(np.median(scores))
+
+    def _draw(self, start: np.uint64, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        n = end - begin
+        streams = np.arange(begin, end, dtype=np.uint64) * np.uint64(WORDS_PER_ROW) + start
+        columns = np.empty((n, self.per_row), np.int32)
+        values = np.empty((n, self.per_row if self.with_values else 0), np.float32)
+        scores, chances = np.empty(n), np.empty(n)
+        draw_rows(self.zipf, streams, self.key, self.share, columns, values, scores, chances)
+        return columns, values, scores, chances
+
+    def rows(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return labels, row bounds, columns and values of the rows begin to end."""
+        columns, values, scores, chances = self._draw(self.start, begin, end)
+        labels = np.where((scores > self.threshold) != (chances < self.noise), np.int8(1), np.int8(-1))
+        indptr = np.arange(end - begin + 1, dtype=np.int64) * self.per_row
+        flat = values.ravel() if self.with_values else np.ones(columns.size, np.float32)
+        return labels, indptr, columns.ravel(), flat
+
+
+def make_dataset(
+    path: str | PathLike[str],
+    rows: int,
+    columns: int,
+    per_row: int,
+    *,
+    zipf: float = 1.1,
+    noise: float = 0.02,
+    values: bool = False,
+    seed: int = 0,
+    n_threads: int | None = None,
+    force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Description:
+    """Make a synthetic two-class dataset on disk.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder to make.
+    rows, columns, per_row : int
+        The shape, and how many non-zeros each row has.
+    zipf : float
+        The column of rank r is drawn with probability proportional to about r^-zipf; 0: all alike.
+    noise : float
+        Share of the labels that are turned over, at most 0.5.
+    values : bool
+        Values evenly spread over (0, 1], in float32, instead of ones that need not be stored.
+    seed : int
+    n_threads : int, optional
+        Default: one for each processor. The result does not depend on it.
+    force : bool
+        Replace a dataset that is there.
+    progress : callable, optional
+        Called with the number of rows done and of all rows.
+    """
+    if not 1 <= rows <= MOST_ROWS:
+        raise ValueError(f"rows must be between 1 and {MOST_ROWS}; got {rows}.")
+    recipe = Recipe(columns, per_row, zipf, noise, values, seed)
+    source = f"made: zipf {zipf:g}, noise {noise:g}, seed {seed}"
+    with DatasetWriter(path, force=force, source=source) as writer:
+        for block in _in_order(recipe, rows, n_threads or usable_cores()):
+            writer.append(*block)
+            if progress is not None:
+                progress(writer.rows, rows)
+        return writer.commit(columns=columns)
+
+
+def _in_order(
+    recipe: Recipe, rows: int, n_threads: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield all rows in blocks; threads draw the next few while one is written."""
+    size = max(1, BLOCK_NONZEROS // recipe.per_row)
+    waiting: deque[Future[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for begin in range(0, rows, size):
+                waiting.append(pool.submit(recipe.rows, begin, min(begin + size, rows)))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _check(columns: int, per_row: int, zipf: float, noise: float) -> None:
+    if not 1 <= columns <= MOST_COLUMNS:
+        raise ValueError(f"columns must be between 1 and {MOST_COLUMNS}; got {columns}.")
+    if not 1 <= per_row <= min(columns, MOST_PER_ROW):
+        raise ValueError(f"non-zeros a row must be between 1 and {min(columns, MOST_PER_ROW)}; got {per_row}.")
+    if not 0.0 <= zipf <= 10.0:
+        raise ValueError(f"zipf must be between 0 and 10; got {zipf!r}.")
+    if not 0.0 <= noise <= 0.5:
+        raise ValueError(f"noise is a probability between 0 and 0.5; got {noise!r}.")

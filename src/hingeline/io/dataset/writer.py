@@ -1,0 +1,208 @@
+"""Writing datasets: rows come in blocks, memory stays bounded, and the folder appears complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .arrays import CHUNK_BYTES, DTYPES, GrowingArray
+from .folder import DESCRIPTION, Description, count_labels, is_dataset, scan_rows
+
+MOST_COLUMNS = 2**60  # what the JSON file may say
+
+
+class DatasetWriter:
+    """Collects rows in a hidden folder beside ``path``; ``commit`` gives it its name.
+
+    Used in a ``with`` statement: whatever ends it before ``commit`` leaves nothing behind. (A process that is killed
+    leaves the hidden folder, which does not open as a dataset.)
+    """
+
+    def __init__(self, path: str | PathLike[str], *, force: bool = False, source: str = "") -> None:
+        self.path = Path(path)
+        if self.path.is_symlink():  # what it leads to is written, and it stays
+            self.path = self.path.resolve()
+        self.force = force
+        self.source = source
+        self.rows = self.nonzeros = 0
+        self.widest = 0  # columns that the rows so far need
+        self.label_counts: dict[float, int] | None = {}
+        self.check_target()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.folder = _hidden_beside(self.path, "partial")
+        self.folder.mkdir()
+        self.indptr = GrowingArray(self.folder / "indptr.npy", (np.int32, np.int64))
+        self.indptr.append(np.zeros(1, np.int32))
+        self.indices = GrowingArray(self.folder / "indices.npy", (np.int32, np.int64))
+        self.data: GrowingArray | None = None  # as long as every value is 1
+        self.labels: GrowingArray | None = None  # its type is that of the first block
+
+    def __enter__(self) -> DatasetWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for array in (self.indptr, self.indices, self.data, self.labels):
+            if array is not None:
+                array.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def check_target(self) -> None:
+        """Raise where the folder must not be written: nothing but a dataset is ever replaced."""
+        if not os.path.lexists(self.path):
+            return
+        if not self.force:
+            raise FileExistsError(f"{self.path} is there already: choose another name, or replace it by force.")
+        if not is_dataset(self.path):
+            raise FileExistsError(f"{self.path} is no dataset, and not replaced even by force: remove it yourself.")
+
+    def append(self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> None:
+        """Add rows: the arrays of a CSR matrix, columns counted from 0, ``indptr`` beginning with 0.
+
+        Columns are int32 or int64, values float32 or float64.
+        """
+        self._append_labels(labels)
+        indptr = indptr.astype(np.int64, copy=False)
+        # Read as unsigned, a negative column is beyond the largest one.
+        bad, _, all_ones = scan_rows(indptr, indices, values, min(int(np.iinfo(indices.dtype).max) + 1, MOST_COLUMNS))
+        if bad >= 0 or indptr[0] != 0 or indptr[-1] != indices.size:
+            raise ValueError(f"row {self.rows + max(bad, 0)} is malformed: its bounds or its columns make no matrix.")
+        self.indptr.append(indptr[1:] + self.nonzeros)
+        self.indices.append(indices)
+        if self.data is None and not all_ones:
+            self.data = GrowingArray(self.folder / "data.npy", (np.float32, np.float64))
+            self._append_ones(self.nonzeros)
+        if self.data is not None:
+            self.data.append(values)
+        self.rows += indptr.size - 1
+        self.nonzeros += indices.size
+        if indices.size:
+            self.widest = max(self.widest, int(indices.max()) + 1)
+
+    def shift_columns(self, by: int) -> None:
+        """Add ``by`` to every column so far: it has turned out late that the text counts from 0."""
+        if self.indices.size:
+            self.indices.rewrite(lambda old: old.astype(np.int64) + by)
+            self.widest += by
+
+    def _append_labels(self, labels: np.ndarray) -> None:
+        if self.labels is None:
+            if labels.dtype.name not in DTYPES:
+                raise ValueError(f"labels are of type {labels.dtype}: a dataset holds numbers; encode them first.")
+            self.labels = GrowingArray(self.folder / "labels.npy", (labels.dtype,))
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            i = int(np.argmin(np.isfinite(labels)))
+            raise ValueError(f"the label of row {self.rows + i} is {labels[i]}: labels must be finite numbers.")
+        self.labels.append(labels)
+        self.label_counts = count_labels(self.label_counts, labels)
+
+    def _append_ones(self, count: int) -> None:
+        assert self.data is not None
+        for begin in range(0, count, CHUNK_BYTES // 4):
+            self.data.append(np.ones(min(CHUNK_BYTES // 4, count - begin), np.float32))
+
+    def commit(self, *, columns: int | None = None, index_base: int = 0) -> Description:
+        """Complete the dataset and give it its name; ``columns``: as many as there are, or more."""
+        if self.labels is None or self.rows == 0:
+            raise ValueError(f"{self.source or 'the data'} holds no rows: there is nothing to write.")
+        if columns is not None and columns < self.widest:
+            raise ValueError(f"the data has {self.widest} columns, more than the {columns} asked for.")
+        arrays = {"indptr": self.indptr, "indices": self.indices, "data": self.data, "labels": self.labels}
+        description = Description(
+            rows=self.rows,
+            columns=self.widest if columns is None else columns,
+            nonzeros=self.nonzeros,
+            vectors={name: array.finish() for name, array in arrays.items() if array is not None},
+            label_counts=None if self.label_counts is None else sorted(self.label_counts.items()),
+            index_base=index_base,
+            source=self.source,
+        )
+        with open(self.folder / DESCRIPTION, "w", encoding="ascii") as file:
+            file.write(description.to_json())
+            file.flush()
+            os.fsync(file.fileno())
+        self._publish()
+        return description
+
+    def _publish(self) -> None:
+        _sync(self.folder)
+        self.check_target()
+        replaced = None
+        if self.path.exists():
+            replaced = _hidden_beside(self.path, "replaced")
+            os.rename(self.path, replaced)
+        os.rename(self.folder, self.path)
+        _sync(self.path.parent)
+        if replaced is not None:
+            shutil.rmtree(replaced, ignore_errors=True)
+
+
+def write_dataset(path: str | PathLike[str], X: Any, y: Any, *, force: bool = False) -> None:
+    """Write ``X`` and ``y`` as a dataset that ``open_dataset`` opens.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder to make; nothing is seen of it before it is complete.
+    X : matrix of shape (rows, columns)
+        SciPy sparse, or anything that NumPy makes a matrix of numbers of.
+    y : vector of numbers, one a row
+    force : bool
+        Replace a dataset that is there.
+    """
+    y = np.asarray(y)
+    X = _as_csr(X)
+    if y.shape != (X.shape[0],):
+        raise ValueError(f"y has shape {y.shape}, X has {X.shape[0]} rows: one label a row is needed.")
+    with DatasetWriter(path, force=force, source="memory") as writer:
+        rows_at_a_time = max(1, CHUNK_BYTES // 8 * X.shape[0] // max(1, X.indices.size))
+        for begin in range(0, X.shape[0], rows_at_a_time):
+            end = min(begin + rows_at_a_time, X.shape[0])
+            first, last = int(X.indptr[begin]), int(X.indptr[end])
+            indptr = X.indptr[begin : end + 1].astype(np.int64) - first
+            writer.append(y[begin:end], indptr, X.indices[first:last], _as_floats(X.data[first:last]))
+        writer.commit(columns=X.shape[1])
+
+
+def _as_csr(X: Any) -> Any:
+    if not sparse.issparse(X):
+        X = np.atleast_2d(np.asarray(X))
+        _as_floats(X[:1])
+        return sparse.csr_matrix(X)
+    if X.format == "csr":
+        return X
+    if hasattr(X, "check_format"):
+        X.check_format(full_check=True)  # SciPy's conversions crash on what this refuses
+    return X.tocsr()
+
+
+def _as_floats(values: np.ndarray) -> np.ndarray:
+    """Return values in float32 or float64, whichever they are or the smaller one that holds all of their type."""
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind not in "biuf":
+        raise ValueError(f"X holds values of type {values.dtype}: a dataset holds real numbers; encode them first.")
+    if kind == "f" and size in (4, 8):
+        return values
+    return values.astype(np.float32 if kind == "b" or size <= 2 else np.float64)
+
+
+def _sync(folder: Path) -> None:
+    """Have the entries of a folder on disk, where the system can do that."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _hidden_beside(path: Path, what: str) -> Path:
+    return path.parent / f".{path.name}.{what}-{secrets.token_hex(4)}"

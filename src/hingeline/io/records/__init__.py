@@ -1,0 +1,1 @@
+"""What commands leave in a folder."""

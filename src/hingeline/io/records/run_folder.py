@@ -1,0 +1,117 @@
+"""A run folder: what was trained, on what, how it went, and the model. ``hingeline train --run`` leaves one.
+
+============  ====================================================================================================
+``run.json``  command, versions, data, settings, a certificate and a history for each machine, how the training
+              rows came out
+``model``     the model, in LIBLINEAR's format
+============  ====================================================================================================
+
+``run.json`` is written last, so that a folder which has one is complete.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..models.liblinear_file import LinearModel, write_model
+from .json_file import JsonFileError, read_json, write_json
+
+FORMAT, VERSION = "hingeline run", 1
+RUN, MODEL = "run.json", "model"
+
+SCALAR = (str, float, bool, None)
+HISTORY = {"seconds": [float], "steps": [int], "violation": [(float, None)], "gap": [(float, None)]}
+MACHINE = {
+    "label": (str, None),
+    "solver": str,
+    "n_iter": int,
+    "n_steps": int,
+    "n_support": (int, None),
+    "seconds": float,
+    "converged": bool,
+    "stop_reason": str,
+    "violation": (float, None),
+    "primal": (float, None),
+    "dual": (float, None),
+    "gap": (float, None),
+    "history": HISTORY,
+}
+DATA = {
+    "name": str,
+    "rows": (int, None),
+    "columns": int,
+    "nonzeros": (int, None),
+    "shortest_row": (int, None),
+    "longest_row": (int, None),
+    "values": (str, None),
+    "labels": ([{"label": str, "rows": int}], None),
+    "targets": ({"*": float}, None),
+}
+EVALUATION = {
+    "data": str,
+    "rows": int,
+    "figures": {"*": (float, None)},
+    "labels": ([str], None),
+    "counts": ([[int]], None),  # row of the true label, column of the predicted one, how many: zeros are left out
+}
+SCHEMA = {
+    "command": str,
+    "created": str,
+    "title": str,
+    "settings": {"*": SCALAR},
+    "data": DATA,
+    "machines": [MACHINE],
+    "evaluation": (EVALUATION, None),
+    "environment": {"*": (str, float)},
+}
+
+
+def write_run(folder: str | PathLike[str], document: dict[str, Any], model: LinearModel) -> None:
+    """Write a run; what an earlier one left in the folder is replaced."""
+    path = prepare(folder)
+    (path / RUN).unlink(missing_ok=True)
+    write_model(model, path / MODEL)
+    write_json(path / RUN, FORMAT, VERSION, document)
+
+
+def prepare(folder: str | PathLike[str]) -> Path:
+    """Make the folder where it is missing: better told before training than after it."""
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileExistsError(f"{path} is a file: name a folder for the run.") from None
+    return path
+
+
+def has_run(folder: str | PathLike[str]) -> bool:
+    """Tell whether a folder means to be a run's."""
+    return (Path(folder) / RUN).is_file()
+
+
+def read_run(folder: str | PathLike[str]) -> dict[str, Any]:
+    """Return what ``run.json`` says, checked; raises ``JsonFileError`` where it is damaged."""
+    path = Path(folder) / RUN
+    document = read_json(path, FORMAT, VERSION, SCHEMA)
+    try:
+        for k, machine in enumerate(document["machines"]):
+            lengths = {len(column) for column in (machine["history"][name] for name in HISTORY)}
+            if len(lengths) > 1:
+                raise JsonFileError(f"machines[{k}].history has columns of different lengths: the file is damaged.")
+        check_counts(document["evaluation"])
+    except JsonFileError as error:
+        raise JsonFileError(f"{path}: {error}") from None
+    return document
+
+
+def check_counts(evaluation: dict[str, Any] | None) -> None:
+    """Raise unless the counts name labels that are there."""
+    counts = evaluation and evaluation["counts"]
+    if not (evaluation and counts):
+        return
+    n = len(evaluation["labels"] or ())
+    for k, count in enumerate(counts):
+        if not (len(count) == 3 and max(count[:2]) < n):
+            raise JsonFileError(f"evaluation.counts[{k}] names no pair of the {n} labels: the file is damaged.")

@@ -1,0 +1,1 @@
+"""svmlight text."""

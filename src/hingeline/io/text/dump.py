@@ -1,0 +1,171 @@
+"""Matrices as text in svmlight format."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import writing
+from .streams import COMPRESSORS
+
+SLICE_ENTRIES = 1 << 17  # written at once: some 10 ms, so that Ctrl-C never waits
+
+
+def dump_svmlight(
+    X: Any,
+    y: Any,
+    target: Any,
+    *,
+    zero_based: bool = False,
+    comment: str | None = None,
+    query_id: Any = None,
+) -> None:
+    """Write X and y in svmlight (LIBSVM) format: ``load_svmlight`` reads back the very same numbers.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_rows, n_features)
+        Finite values. Numbers are written with the fewest decimals that read back as the same value of the
+        matrix's type (float32 or float64; integers and booleans are written as such). Explicit zeros are kept.
+    y : array-like of shape (n_rows,)
+        Labels: finite numbers.
+    target : path or file object in binary mode
+        A path ending in .gz, .bz2, .xz or .zst is compressed. A path appears only when all is written.
+    zero_based : bool, default=False
+        Whether the first column has index 0 rather than 1, LIBSVM's habit. Only one-based files are recognised by
+        ``load_svmlight``'s default whatever the matrix: nothing tells a zero-based file whose first column is empty.
+    comment : str or None, default=None
+        Lines to write first, each behind a ``#``. Not every reader takes comments.
+    query_id : array-like of integers of shape (n_rows,) or None, default=None
+        Numbers to write as ``qid:``.
+
+    Notes
+    -----
+    The format does not hold the number of columns: pass ``n_features`` to ``load_svmlight`` where the last are empty.
+    """
+    X = _matrix(X)
+    labels = _labels(y, X.shape[0])
+    queries = _queries(query_id, X.shape[0])
+    with _opened(target) as file:
+        for line in (comment or "").splitlines():
+            file.write(f"# {line}\n".encode())
+        for begin, end in _slices(X.indptr):
+            file.write(_text(X, labels, queries, begin, end, 0 if zero_based else 1))
+
+
+def _matrix(X: Any) -> Any:
+    """Return X as checked CSR of float32 or float64, indices sorted and unique."""
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(f"X must be a matrix of shape (rows, columns), got {X.ndim} dimension(s).")
+    if X.dtype.kind not in "buif":
+        raise ValueError(f"X must hold real numbers, got dtype {X.dtype}.")
+    if hasattr(X, "check_format"):  # before any of SciPy's methods that trust a matrix
+        X.check_format(full_check=True)
+    X = sparse.csr_matrix(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    kept = X.dtype in (np.dtype(np.float32), np.dtype(np.float64))
+    data = X.data if kept else _as_float64(X.data, "X")
+    if not np.isfinite(data).all():
+        row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(data)), side="right")) - 1
+        raise ValueError(f"X has a value that is not finite in row {row}: the reader takes finite numbers only.")
+    return sparse.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+
+
+def _as_float64(values: np.ndarray, name: str) -> np.ndarray:
+    converted: np.ndarray = values.astype(np.float64)
+    if values.dtype.kind in "ui" and not np.array_equal(converted.astype(values.dtype), values):
+        raise ValueError(f"{name} has integers that float64 does not hold exactly: they would not read back the same.")
+    return converted
+
+
+def _labels(y: Any, n_rows: int) -> np.ndarray:
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape}, X has {n_rows} rows: one label a row is needed.")
+    if labels.dtype.kind not in "buif":
+        raise ValueError(f"labels must be numbers in this format, got dtype {labels.dtype}: encode them first.")
+    labels = _as_float64(labels, "y")
+    if not np.isfinite(labels).all():
+        raise ValueError(f"y[{int(np.argmin(np.isfinite(labels)))}] is not finite.")
+    return labels
+
+
+def _queries(query_id: Any, n_rows: int) -> np.ndarray:
+    if query_id is None:
+        return np.empty(0, dtype=np.int64)
+    queries = np.asarray(query_id)
+    if queries.shape != (n_rows,) or queries.dtype.kind not in "ui":
+        raise ValueError(f"query_id must hold {n_rows} integers, got {queries.dtype} of shape {queries.shape}.")
+    if n_rows and not -(10**18) < int(queries.min()) <= int(queries.max()) < 10**18:
+        raise ValueError("query_id must have at most 18 digits.")
+    return queries.astype(np.int64)
+
+
+def _slices(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield bounds of consecutive rows with about SLICE_ENTRIES entries and labels together."""
+    begin, n_rows = 0, indptr.size - 1
+    while begin < n_rows:
+        end = int(np.searchsorted(indptr, indptr[begin] + SLICE_ENTRIES, side="right")) - 1
+        end = min(n_rows, begin + SLICE_ENTRIES, max(end, begin + 1))
+        yield begin, end
+        begin = end
+
+
+def _text(X: Any, labels: np.ndarray, queries: np.ndarray, begin: int, end: int, base: int) -> Any:
+    indptr = X.indptr[begin : end + 1].astype(np.int64)
+    entries = slice(int(indptr[0]), int(indptr[-1]))
+    values, indices, labels = X.data[entries], X.indices[entries], labels[begin:end]
+    out = np.empty(
+        values.size * (writing.INDEX_BYTES + writing.NUMBER_BYTES) + labels.size * 2 * writing.NUMBER_BYTES, np.uint8
+    )
+    length = writing.write_rows(
+        out, labels, *_decimals(labels), queries[begin:end], indptr, indices, base, values, *_decimals(values)
+    )
+    return out[: int(length)].data
+
+
+def _decimals(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mantissas, decimals, and the text of the numbers that need more than 16 digits or an exponent."""
+    mantissas, decimals = np.empty(numbers.size, dtype=np.int64), np.empty(numbers.size, dtype=np.int64)
+    hard = b""
+    if writing.shortest_decimals(numbers, mantissas, decimals):
+        listed = numbers[decimals == writing.HARD].astype(np.float64).tolist()
+        hard = repr(listed)[1:-1].replace(" ", "").encode() + b","
+    return mantissas, decimals, np.frombuffer(hard, dtype=np.uint8)
+
+
+@contextmanager
+def _opened(target: Any) -> Iterator[Any]:
+    """Open a path, which appears at the end and only where all went well; take a file object as it is."""
+    if hasattr(target, "write"):
+        yield target
+        return
+    path = os.fspath(target)
+    suffix = os.path.splitext(path)[1].lower()
+    compressor = COMPRESSORS.get(suffix, lambda file: file)
+    handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file, compressor(file) as stream:
+            yield stream
+        os.chmod(unfinished, 0o666 & ~_umask())
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+
+
+def _umask() -> int:
+    """Return the permissions that new files do not get; asking for them sets them, too."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

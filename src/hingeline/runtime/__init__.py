@@ -1,0 +1,1 @@
+"""How work is run: paced, on threads, interruptible."""

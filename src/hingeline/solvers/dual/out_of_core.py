@@ -1,0 +1,192 @@
+"""The hybrid for data that does not fit in memory: blocks in file order, and active rows that stay.
+
+Problem    min_w   |w|^2/2 + sum_i C_i max(0, 1 - y_i <x_i, w>)
+Dual       max_a   W(a) = sum_i a_i - |w|^2/2,   w = sum_i a_i y_i x_i,   0 <= a_i <= C_i
+
+Reading a row from a file costs far more than a step, so what was read is made the most of:
+
+- A *file sweep* reads blocks of rows. Files are often sorted, and sweeps in sorted order converge badly: w follows the
+  block at hand and forgets the others. So some blocks from all over the file are in memory together (each of these
+  cursors moves on in file order), and their rows are visited in turns, in random order within a block. Blocks that
+  hardly contribute to the duality gap are read every other time only.
+- Active rows (not pressing against a bound) of a block are copied when it goes, as many as fit. *Resident sweeps* over
+  the copies follow, with hard shrinking and adaptive frequencies as in memory, until what they can still gain is
+  small beside what the file sweep saw.
+
+A file sweep over all blocks verifies what the others have reached. Dual variables and w are always those of the whole
+problem: every step of either sweep increases the same W, so the optimum is the one that is found in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+
+from ...data.blocks import Block
+from ...kernels.schedule import Preferences, accumulate, keep_active, shuffle, sum_preferences
+from ...kernels.shrink import Thresholds, next_thresholds, wider
+from ...kernels.variables import Variables
+from ...runtime.pace import SLICE_SECONDS
+from ..driver import Run, Verdict
+from ..state import State
+from .hybrid import EARLY, Seen, spread, visit
+from .resident import Part, Shelf
+
+MOST_PASSES = 1  # over the active rows of blocks while they are there, after the first
+MOST_RESIDENT = 12  # sweeps over the resident rows between two file sweeps
+RESIDENT_DONE = 0.05  # share of the file sweep's gap terms that resident rows may have when the file is read again
+NOT_TO_BE_CHECKED = 1e300  # a gap so large that nobody reads all files to check it: resident rows cannot know
+LOW_BLOCK = 0.1  # share of the mean gap of a block below which it is skipped once
+TURNS, SHORTEST_TURN = 16, 128  # a part's visits are cut into that many turns, of so many visits at least
+
+
+class Sweeper:
+    """What sweeps of both kinds share: one w, one D_ref, one generator."""
+
+    def __init__(self, state: State, run: Run, preferences: Preferences) -> None:
+        self.state, self.run, self.preferences = state, run, preferences
+        self._visits = spread(state.problem.data.n_rows)
+        self._D_ref, self._begun = 0.0, False
+        state.variables.p[:] = 1.0
+
+    def part_of(self, block: Block) -> Part:
+        """Return all rows of ``block`` that belong to the problem, none of them hidden."""
+        inside = slice(block.begin, block.end)
+        variables = Variables(*(field[inside] for field in self.state.variables))
+        np.abs(variables.p, out=variables.p)
+        kept = self.state.problem.kept
+        if kept is None:
+            A = np.arange(block.n_rows, dtype=np.uint32)
+        else:
+            first, last = np.searchsorted(kept, (block.begin, block.end))
+            A = kept[first:last] - np.uint32(block.begin)
+        return Part(block.rows, variables, self._visits[inside], A)
+
+    def visit(self, parts: list[Part], thresholds: Thresholds, once: bool) -> list[Seen]:
+        """Visit rows of ``parts`` in turns: each of A once, or as often as their preferences say. Some leave A."""
+        run, state = self.run, self.state
+        n_active = max(1, sum(part.A.size for part in parts))
+        scale = n_active / max(1e-300, sum(self._sum_preferences(part) for part in parts))
+        schedules = [part.A.copy() if once else self._by_preference(part, scale) for part in parts]
+        for I in schedules:
+            for begin, end in run.shuffles.slices(I.size):
+                shuffle(I, I.size, begin, end, state.rng)
+        rule = (thresholds, self.preferences, 1.0 / n_active, once, not self._begun)
+        self._begun = True
+        seen = [Seen() for _ in parts]
+        for k, begin, end in _turns([I.size for I in schedules]):
+            I = schedules[k][:end]
+            for first, last in run.visits.slices(end - begin):
+                args = (parts[k].rows, state.problem.loss, parts[k].variables, state.w, I, begin + first, begin + last)
+                seen[k] = Seen(*visit(*args, *rule, seen[k]._replace(D_ref=self._D_ref)))
+                self._D_ref = seen[k].D_ref
+        for part in parts:
+            part.A = part.A[: keep_active(part.variables.p, part.A, part.A.size)]
+        return seen
+
+    def _sum_preferences(self, part: Part) -> float:
+        slices = self.run.shuffles.slices(part.A.size)
+        return sum(sum_preferences(part.variables.p, part.A, begin, end) for begin, end in slices)
+
+    def _by_preference(self, part: Part, scale: float) -> np.ndarray:
+        n, I = 0, np.empty(2 * part.A.size, dtype=np.uint32)
+        for begin, end in self.run.shuffles.slices(part.A.size):
+            n = accumulate(part.variables.p, part.A, part.visits, I, begin, end, scale, n)
+        return I[:n]
+
+
+def _turns(sizes: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Cut schedules of these ``sizes`` into turns; yields which one is at its turn, from where to where."""
+    lengths = [max(SHORTEST_TURN, -(-size // TURNS)) for size in sizes]
+    for turn in range(TURNS):
+        left = False
+        for k, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
+            if turn * length < size:
+                yield k, turn * length, min(size, (turn + 1) * length)
+                left |= (turn + 1) * length < size
+        if not left:
+            break
+
+
+def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
+    """Run the out-of-core hybrid on ``state`` until it is done (or ``run`` ends it)."""
+    blocks = state.problem.data.blocks
+    assert blocks is not None
+    while not blocks.in_use.acquire(timeout=SLICE_SECONDS):
+        run.clock.check()
+    try:
+        shelf = Shelf(state.problem.loss, len(blocks), blocks.resident_bytes)
+        _sweeps(Sweeper(state, run, preferences), shelf, len(blocks))
+    finally:
+        blocks.in_use.release()
+
+
+def _sweeps(sweeper: Sweeper, shelf: Shelf, n_blocks: int) -> None:
+    """Sweep over the files and over the shelf by turns."""
+    run = sweeper.run
+    gaps, skipped = np.full(n_blocks, inf), np.zeros(n_blocks, dtype=bool)
+    thresholds = inner = before = Thresholds()
+    resident, file_gap = 0, 0.0  # resident sweeps since the file was read, and the gap terms that were seen then
+    for _ in run.sweeps():
+        if resident == 0:
+            due = skipped | (gaps >= LOW_BLOCK * gaps.mean())
+            seen = file_sweep(sweeper, shelf, thresholds, gaps, due)
+            complete, skipped = bool(due.all()), ~due
+            violation = max(seen.v_max, -seen.v_min, 0.0)
+            criterion = violation if complete else inf
+            verdict = run.sweep(seen.steps, violation, seen.gain, float(gaps.sum()), criterion, complete)
+            if verdict is Verdict.SATISFIED:
+                break
+            if verdict is Verdict.REFUTED or violation < run.stop.tol:
+                skipped[:] = True  # the next sweep reads every block, and can be the last
+            thresholds = inner = before = next_thresholds(seen.v_min, seen.v_max)
+            file_gap = seen.gap
+            resident = 1 if shelf.parts else 0
+        else:
+            seen = resident_sweep(sweeper, shelf, inner)
+            violation = max(seen.v_max, -seen.v_min, 0.0)
+            verdict = run.sweep(seen.steps, violation, seen.gain, NOT_TO_BE_CHECKED, inf, complete=False)
+            last = next_thresholds(seen.v_min, seen.v_max)
+            inner, before = last if resident < EARLY else wider(last, before), last
+            small = seen.gap <= RESIDENT_DONE * file_gap or (run.stop.gap_tol is None and violation < run.stop.tol)
+            resident = 0 if small or verdict is not Verdict.GO_ON or resident == MOST_RESIDENT else resident + 1
+
+
+def file_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds, gaps: np.ndarray, due: np.ndarray) -> Seen:
+    """Read the blocks that are ``due``, work on them, and keep their active rows; sets their ``gaps``."""
+    blocks = sweeper.state.problem.data.blocks
+    assert blocks is not None
+    numbers = np.flatnonzero(due)
+    n_groups = -(-numbers.size // blocks.together)
+    total = Seen()
+    with blocks.read([numbers[k::n_groups].tolist() for k in range(n_groups)]) as stream:
+        for group in stream:
+            parts = [sweeper.part_of(block) for block in group]
+            seen = sweeper.visit(parts, thresholds, once=True)
+            gaps[[block.number for block in group]] = [one.gap for one in seen]
+            together = _all_of(seen)
+            total = _all_of([total, together])
+            for _ in range(MOST_PASSES):
+                together = _all_of(sweeper.visit(parts, next_thresholds(together.v_min, together.v_max), once=False))
+                total = total._replace(steps=total.steps + together.steps, gain=total.gain + together.gain)
+            for block, part in zip(group, parts, strict=True):
+                shelf.keep(block.number, part)
+    shelf.share_out()
+    return total
+
+
+def resident_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds) -> Seen:
+    """Visit the rows that were kept, parts from all over the file together, as often as their preferences say."""
+    parts = [part for part in shelf.parts.values() if part.A.size]
+    blocks = sweeper.state.problem.data.blocks
+    assert blocks is not None
+    n_groups = -(-len(parts) // blocks.together)
+    return _all_of([one for k in range(n_groups) for one in sweeper.visit(parts[k::n_groups], thresholds, once=False)])
+
+
+def _all_of(seen: list[Seen]) -> Seen:
+    """Return what the parts of a sweep have seen together."""
+    steps, v_min, v_max, D_ref, gain, gap, held = zip(*(seen or [Seen()]), strict=True)
+    return Seen(sum(steps), min(v_min), max(v_max), D_ref[-1], sum(gain), sum(gap), sum(held))

@@ -1,0 +1,93 @@
+"""Rows that stay in memory while the others are read from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...kernels.losses import Loss, upper
+from ...kernels.rows import CsrRows, OnesRows
+from ...kernels.variables import Variables
+from .resident_rows import copy_rows, pointers_of
+
+
+@dataclass
+class Part:
+    """Rows of a block that are visited: all of a block that was read, or copies of its active ones.
+
+    ``rows``, ``variables`` and ``visits`` are numbered as in the block; A lists the rows to visit, in order.
+    """
+
+    rows: CsrRows | OnesRows
+    variables: Variables
+    visits: np.ndarray
+    A: np.ndarray
+
+
+class Shelf:
+    """Copies of active rows, a part for each block, within a number of bytes.
+
+    Where not all active rows fit, free variables (0 < |alpha_i| < upper_i) come first: others may never move again.
+    Then those of the largest preferences.
+    """
+
+    def __init__(self, loss: Loss, n_blocks: int, capacity: int) -> None:
+        self.parts: dict[int, Part] = {}
+        self._loss = loss
+        self._capacity = capacity
+        self._level = capacity // n_blocks  # bytes that a block may take
+        self._taken, self._wanted = np.zeros((2, n_blocks), dtype=np.int64)
+
+    def keep(self, number: int, part: Part) -> None:
+        """Replace what is kept of block ``number`` by copies of the active rows of ``part``."""
+        rows, p = part.rows, part.variables.p
+        self.parts.pop(number, None)
+        self._taken[number] = self._wanted[number] = 0
+        if part.A.size == 0:
+            return
+        pointers, sizes = rows.indptr.nbytes, _bytes_of(rows, part.A)
+        free = self._is_free(part)
+        self._wanted[number] = pointers + int(sizes[free].sum())
+        allowed = min(self._level, self._capacity - int(self._taken.sum())) - pointers
+        A = part.A
+        if sizes.sum() > allowed:
+            order = np.lexsort((-p[A], ~free))
+            fit = int(np.searchsorted(np.cumsum(sizes[order]), allowed, side="right"))
+            A = np.sort(A[order[:fit]])
+        if A.size:
+            copy = _copy_of(rows, A)
+            self.parts[number] = Part(copy, part.variables, part.visits, A.copy())
+            self._taken[number] = pointers + int(_bytes_of(rows, A).sum())
+
+    def share_out(self) -> None:
+        """Set what a block may take so that small wishes are met whole and the large ones share the rest."""
+        wanted = np.sort(self._wanted)
+        before = np.concatenate(([0], np.cumsum(wanted)[:-1]))
+        levels = (self._capacity - before) // np.arange(wanted.size, 0, -1)
+        unmet = np.flatnonzero(levels < wanted)
+        self._level = int(levels[unmet[0]]) if unmet.size else int(levels[-1])
+
+    def _is_free(self, part: Part) -> np.ndarray:
+        alpha, C = part.variables.alpha[part.A], part.variables.C[part.A]
+        return (alpha != 0.0) & (np.abs(alpha) < upper(self._loss, C))
+
+
+def _bytes_of(rows: CsrRows | OnesRows, A: np.ndarray) -> np.ndarray:
+    """Return what the entries of each row of A take."""
+    per_entry = rows.indices.itemsize + (rows.data.itemsize if isinstance(rows, CsrRows) else 0)
+    return per_entry * (rows.indptr[A + np.uint32(1)] - rows.indptr[A]).astype(np.int64)
+
+
+def _copy_of(rows: CsrRows | OnesRows, kept: np.ndarray) -> CsrRows | OnesRows:
+    """Return a matrix of as many rows, all but ``kept`` empty."""
+    indptr = np.empty_like(rows.indptr)
+    n = int(pointers_of(rows, kept, indptr))
+    arrays = [indptr, *(np.empty(n, array.dtype) for array in rows[1:-1])]
+    copy_rows(rows, kept, *arrays)
+    for array in arrays:
+        array.flags.writeable = False  # the type that kernels are compiled for
+    like: Any = type(rows)
+    copy: CsrRows | OnesRows = like(*arrays, rows.bias)
+    return copy

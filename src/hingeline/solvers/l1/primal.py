@@ -1,0 +1,104 @@
+"""L1-regularised and elastic-net problems: proximal Newton, each step a lasso by adaptive frequencies over columns.
+
+Problem    min_w   F(w) = sum_j (l1_j |w_j| + l2_j w_j^2/2) + sum_i loss_i(<x_i, w>)
+Dual       max_a   sum_i [a_i missing(y_i, 0) - conjugate_i(a_i)] - sum_j max(0, |v_j| - l1_j)^2/(2 l2_j),
+                   v = sum_i a_i s_i x_i,   |v_j| <= l1_j where l2_j = 0
+
+with l1_j = l1_ratio and l2_j = 1 - l1_ratio. LIBLINEAR's types 5 (squared hinge) and 6 (logistic) have l1_ratio = 1.
+The intercept is a column like the others, penalised with them as in LIBLINEAR, or free (l1_j = l2_j = 0).
+
+An iteration expands the loss at w to second order and minimises  g'(z - w) + sum_i h_i u_i^2/2 + penalty(z),
+u = X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
+coordinate descent (lasso.py; gram_lasso.py where columns are few); then it goes from w towards z as far as F falls
+(proximal.py, after Yuan, Ho and Lin's newGLMNET). A column's preference grows with what its steps gain, and
+outlives the iteration. The better a model tells the gain of its step, the more sweeps the next one gets. Far from the
+optimum the logistic loss is nearly straight and Newton steps are too long: its curvatures h begin as those of parabolas
+above it and go over into Newton's. Where a step fails all the same, a loss that rose on the way gets the curvature of
+the parabola that would have told it: rows that seemed to have nothing to say are heard in the next model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ...data.problem import Problem
+from ...kernels.random import seeded
+from ...runtime.blas import blas
+from ...runtime.pace import Pace
+from ...solution import Progress, Solution
+from ..driver import Clock, Ended, Run, Stop, Verdict
+from ..finish import meaning, run_engine, solution_of
+from .columns import Columns
+from .penalised import Penalised
+from .proximal import ProximalNewton
+
+ACCURATE = 1e-9  # violation to which small problems are solved
+
+
+def train_primal(
+    problem: Problem,
+    solver: str,
+    stop: Stop,
+    *,
+    columns: Columns | None,
+    l1_ratio: float = 1.0,
+    free_intercept: bool = False,
+    seed: int,
+    alpha0: np.ndarray | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Solution:
+    """Solve ``problem`` with the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2 in the place of |w|^2/2.
+
+    ``columns`` are those of the problem's data (``columns_if_many``: once for many problems). ``alpha0``, where
+    to start, holds weights here, the intercept's last.
+    """
+    adapts, shrinks = meaning(solver, "with an L1 penalty")
+    if not 0.0 <= l1_ratio <= 1.0:
+        raise ValueError(f"l1_ratio must lie between 0 and 1; got {l1_ratio!r}.")
+    data = problem.data
+    l1, l2 = np.full(data.n_features + 1, float(l1_ratio)), np.full(data.n_features + 1, 1.0 - float(l1_ratio))
+    if free_intercept and data.rows.bias:
+        l1[-1] = l2[-1] = 0.0
+    clock = Clock(stop.max_time, cancelled)
+    primal = Penalised(problem, columns, l1, l2, clock.check)
+    if alpha0 is not None:
+        primal.w[:] = alpha0
+        primal.f[:] = primal.matrix.times(primal.w)
+    run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback, take=primal.snapshot)
+    rng = seeded(seed)
+    with blas().limit(limits=1, user_api="blas"):
+        reason = run_engine(
+            lambda: _iterate(ProximalNewton(primal, run, rng, adapts, shrinks), run), run, data, solver, ACCURATE
+        )
+    primal.let(clock.check_cancelled)
+    primal.refresh()
+    certificate = primal.certify(Pace(clock.check_cancelled))
+    intercept = data.rows.bias * float(primal.w[-1])
+    return solution_of(run, reason, stop, certificate, solver, w=primal.w[:-1], intercept=intercept, alpha=primal.alpha)
+
+
+def _iterate(engine: ProximalNewton, run: Run) -> None:
+    """Take proximal Newton steps until done (or ``run`` ends it)."""
+    primal = engine.primal
+    for _ in run.sweeps():
+        steps, goes_on = engine.step()
+        gap = _gap_estimate(primal, run)
+        verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion=primal.violation, complete=True)
+        if verdict is Verdict.SATISFIED:
+            break
+        if not goes_on:
+            raise Ended("rounding")
+
+
+def _gap_estimate(primal: Penalised, run: Run) -> float:
+    """Return the gap where the run stops on it; sets the run's dual."""
+    if run.stop.gap_tol is None:
+        return inf
+    certificate = primal.certify(run.passes)
+    run.dual = certificate.dual
+    return certificate.primal - certificate.dual

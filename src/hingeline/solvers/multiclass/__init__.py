@@ -1,0 +1,1 @@
+"""Crammer and Singer's problem for several classes."""

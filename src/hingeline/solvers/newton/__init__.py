@@ -1,0 +1,1 @@
+"""Newton's method: smoothed, proximal, by factors or by products."""

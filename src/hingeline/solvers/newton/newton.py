@@ -1,0 +1,145 @@
+"""Proximal Newton, by a dense Cholesky factorisation for few features or few rows. Beyond the paper.
+
+Problem    min_w   |w|^2/2 + sum_i psi_i(m_i)      (kernels/smooth.py; m_i = m_i(0) - <z_i, w>, z_i = s_i x_i)
+Gradient   w - Z' alpha(w)        Hessian   I + sum over the band of s_i z_i z_i'
+
+For a smooth loss psi_i is the loss itself. For the others it is smoothed around abar (at first the middle of the box;
+for the hinge C/2, the Huberised hinge) at width delta; when w is optimal for it, a free variable's violation is sigma_i
+|alpha_i - abar_i|, at first delta at the most, later 2 delta. Then abar <- alpha, a smaller delta, and again: the
+method of multipliers for the dual, whose fixed point is the exact optimum. Each sub-problem takes a few Newton steps
+with an exact line search on the stored Zw, Zp.
+
+Where rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w.
+Where neither features nor rows of the band are few, conjugate gradients solve for the step, roughly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...data.problem import Problem
+from ...kernels.losses import REGRESSION, SMOOTH, missing
+from ...runtime.blas import blas
+from ...runtime.threads import WORTH_SHARING
+from ..driver import ALONE, Ended, Run, Verdict
+from ..state import State, new_variables_of
+from .sample import objective_at_zero, sample_of, step_between
+from .smoothed import Smoothed
+
+DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
+WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # near to a known solution: the share of the margins' way, in the same units
+NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
+CLOSE = 4.0  # times what is asked for: a new centre is enough from here on, the width stays
+INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
+LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
+SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
+SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
+SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
+SMOOTH_STEPS = 3  # after which it has, where the loss is smooth: further ones fit its rows, and no others
+ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
+WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept where a stage is solved
+AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
+MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
+SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
+NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to show; by what it falls nevertheless
+FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
+
+
+def newton(state: State, run: Run) -> None:
+    """Run Newton's method on ``state`` until it is done (or ``run`` ends it), on no more threads than ``run`` has."""
+    if state.w.size <= ONE_THREAD_ANYWAY:
+        _newton(state, run)
+    else:
+        with blas().limit(limits=run.team.n_threads, user_api="blas"):
+            _newton(state, run)
+
+
+def _unit(problem: Problem) -> float:
+    """Return what is missing at w = 0 on average: 1 for labels. Widths are told in it."""
+    if not isinstance(problem.loss, REGRESSION):
+        return 1.0
+    return float(np.abs(missing(problem.loss, problem.y, 0.0)).mean()) or 1.0
+
+
+def sample_step(problem: Problem) -> int:
+    """Return k where one row in k makes a sample that is worth its cost, else 1."""
+    per_weight = SAMPLED_IF_SMOOTH if isinstance(problem.loss, SMOOTH) else SAMPLED_PER_WEIGHT
+    return step_between(LEAST_STEP, SAMPLE_STEP, problem, per_weight)
+
+
+def _smoothed(state: State, run: Run) -> Smoothed:
+    """Return the smoothed problem where it begins: at the solution of a sample, if that is any good, else at w.
+
+    A sample tells more than the sweeps of a phase before this one, but not more than a start that the user gave.
+    """
+    step, unit = sample_step(state.problem), _unit(state.problem)
+    if state.near is not None and run.n_iter == 0:
+        delta = min(max(WIDTH_SHARE * state.near.width, LEAST_WIDTH * unit), WIDTH_SHARE * unit)
+        return Smoothed(state, run, run.team, state.from_anchor(state.near.w), delta)
+    no_start = not state.w.any() or (run.n_steps > 0 and state.anchor == 0.0)
+    part = sample_of(state.problem, step) if step > 1 and no_start else None
+    if part is not None:
+        zero = np.zeros_like(state.w)
+        beginning = State(part, new_variables_of(part, None), zero, state.rng)
+        team = run.team if part.data.n_stored >= WORTH_SHARING else ALONE
+        sample = Smoothed(beginning, run, team, zero, DELTA_FIRST * unit)
+        _approach(sample, SAMPLE_DELTA * unit)
+        if np.isfinite(sample.w).all():
+            whole = Smoothed(state, run, run.team, sample.w, sample.delta)
+            if whole.primal < objective_at_zero(state.problem):
+                return whole
+    return Smoothed(state, run, run.team, state.from_anchor(state.w), DELTA_FIRST * unit)
+
+
+def _approach(smoothed: Smoothed, delta: float) -> None:
+    """Go through the stages down to the width ``delta``, no stage further than it is worth."""
+    for _ in range(SMOOTH_STEPS if smoothed.is_smooth else MOST_STEPS):
+        decrement = smoothed.step()
+        if decrement <= LOOSE * (smoothed.primal if smoothed.is_smooth else smoothed.gap):
+            if smoothed.delta <= delta:
+                break
+            smoothed.next_stage(NARROWER)
+
+
+def _newton(state: State, run: Run) -> None:
+    smoothed = _smoothed(state, run)
+    best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * _unit(state.problem)
+    steps, failed_stages, decrement = 0, 0, np.inf
+    for _ in run.sweeps():
+        last_decrement, decrement = decrement, smoothed.step()
+        steps += 1
+        solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
+        reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
+        # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
+        if smoothed.is_smooth or reached < (1.0 if solved else WORTH_KEEPING) * best:
+            best = reached
+            state.variables.alpha[:] = smoothed.alpha
+            state.w[:], state.is_primal = state.to_anchor(smoothed.w), smoothed.is_smooth
+        run.dual = smoothed.primal - smoothed.gap
+        gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
+        if smoothed.may_propose(decrement):
+            proposed, proposed_gap = smoothed.proposed_dual()
+            if proposed_gap < gap:
+                gap, state.variables.alpha[:] = proposed_gap, proposed
+        if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
+            break
+        if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
+            raise Ended("rounding")
+        most = MOST_IF_SMOOTH if smoothed.is_smooth else MOST_STEPS
+        exhausted = steps >= most or decrement <= SMALLEST_DECREMENT * smoothed.length
+        if smoothed.is_smooth:
+            stalled = FALLING * last_decrement <= decrement <= NO_DECREASE * smoothed.primal
+            if exhausted or stalled:
+                raise Ended("rounding")
+            continue
+        # A narrower stage is worth more than the last digits of this one, unless it is to be the last.
+        passing = decrement <= LOOSE * smoothed.gap and not smoothed.is_within(run.stop)
+        if solved or passing or exhausted:
+            failed = not (solved or passing)
+            failed_stages += failed
+            if failed_stages >= FAILED_STAGES:
+                raise Ended("rounding")
+            fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
+            stays = fast or smoothed.is_within(run.stop, CLOSE)
+            last_stage, steps = smoothed.violation, 0
+            smoothed.next_stage(WIDER if failed else 1.0 if stays else NARROWER)
