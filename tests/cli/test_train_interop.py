@@ -3,10 +3,10 @@
 import bz2
 import lzma
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
+from real_data import real_data
 from svmlight_files import CLASSIFIERS, REGRESSIONS, liblinear, make_rows, write_rows
 
 from hingeline.cli import main
@@ -15,7 +15,6 @@ from hingeline.io.models.liblinear_file import read_model
 from hingeline.liblinear.predict import decide, probabilities, scores
 from hingeline.liblinear.settings import FREE_BIAS, Settings
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 TIGHT = "1e-7"
 # The promise about objectives has one side: ours <= theirs (1 + 1e-4). Where LIBLINEAR really converges at a tight -e
 # the two agree; where it does not, ours is lower.
@@ -172,9 +171,7 @@ REAL = {  # C, rows taken, types; benchmarks/liblinear_interop.py takes them all
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_data(name, tmp_path, capsys):
-    peer, path = liblinear(), DATA / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
+    peer, path = liblinear(), real_data(name)
     C, count, types = REAL[name]
     with (lzma if path.suffix == ".xz" else bz2).open(path) as file:
         (tmp_path / "d").write_bytes(b"".join(islice(file, count)))

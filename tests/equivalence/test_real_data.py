@@ -1,27 +1,22 @@
 """Engines on real data, where it is found beside the checkout."""
 
 import lzma
-from pathlib import Path
 
 import numpy as np
 import pytest
 from problems import COORDINATE_ENGINES, LOSSES
+from real_data import real_data
 from sklearn.datasets import load_svmlight_file
 
 from hingeline import solve
 from hingeline.data.problem import read_data
 from hingeline.kernels.rows import OnesRows
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-
 
 @pytest.fixture(scope="module")
 def w8a():
     """Web pages: 49,749 rows of ones, 4,203 of them empty."""
-    path = DATA / "w8a.xz"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    with lzma.open(path) as file:
+    with lzma.open(real_data("w8a.xz")) as file:
         return load_svmlight_file(file, dtype=np.float32)
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hingeline.solvers.newton.newton.step_at_once import newton_step
 from problems import classification, csr
 
 from hingeline.data.problem import read_data
 from hingeline.kernels.losses import SquaredHinge
+from hingeline.solvers.newton.step_at_once import newton_step
 
 C, BIAS = 0.7, 0.5
 

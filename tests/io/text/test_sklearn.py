@@ -3,18 +3,16 @@
 import bz2
 import io
 import lzma
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_data import real_data
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file, load_svmlight_files
 
 from hingeline.io import dump_svmlight, load_svmlight
-
-REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 BLANK = st.sampled_from([" ", "  ", "\t", " \t "])
 NUMBER = st.one_of(
@@ -99,9 +97,7 @@ def test_writers_are_understood_by_both(seed, zero_based, queries):
 
 @pytest.mark.parametrize("name", ["a9a.t.xz", "abalone_scale.bz2", "mushrooms.xz", "w8a.xz"])
 def test_real_files(name):
-    path = REAL / name
-    if not path.exists():
-        pytest.skip(f"{name} is not at ../shared/data")
+    path = real_data(name)
     with (lzma.open if path.suffix == ".xz" else bz2.open)(path) as file:
         theirs = load_svmlight_file(file)
     ours = load_svmlight(path)

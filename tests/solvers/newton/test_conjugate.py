@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hingeline.solvers.newton.newton.conjugate import conjugate_gradients
+
+from hingeline.solvers.newton.conjugate import conjugate_gradients
 
 
 @pytest.mark.parametrize("preconditioned", [True, False])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hingeline.solvers.newton.newton.line import LINE_STEPS, beginning
-from hingeline.solvers.newton.newton.responses import search_line, step_found
 from scipy.special import expit
 
 from hingeline.kernels.losses import Hinge, Logistic
+from hingeline.solvers.newton.line import LINE_STEPS, beginning
+from hingeline.solvers.newton.responses import search_line, step_found
 
 
 def slope_of_logistic(m, t, tau):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hingeline.solvers.newton.newton.sample import objective_at_zero, sample_of, take_rows
 from problems import LOSSES, classification, csr, every_layout
 
 from hingeline import Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import missing, primal_term
 from hingeline.solvers.newton import newton
+from hingeline.solvers.newton.sample import objective_at_zero, sample_of, take_rows
 
 
 @pytest.mark.parametrize("layout", range(len(list(every_layout(np.eye(3))))))
