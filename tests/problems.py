@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-import hingeline.solvers.train
 from hingeline import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from hingeline.solvers import engines
+from hingeline.solvers.engines import names_for
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}
 MARGIN_LOSSES = {**LOSSES, "logistic": Logistic}
@@ -15,9 +16,9 @@ TARGET_LOSSES = {
     "squared_epsilon_insensitive": lambda C: SquaredEpsilonInsensitive(C, 0.3),
 }
 EVERY_LOSS = {**MARGIN_LOSSES, **TARGET_LOSSES}
-SMOOTH_ENGINES = ("newton_cg",)  # for losses without kinks
-ENGINES = tuple(engine for engine in hingeline.solvers.train.ENGINES if engine not in SMOOTH_ENGINES)
-COORDINATE_ENGINES = tuple(engine for engine in ENGINES if engine != "newton")
+ENGINES = names_for(smooth=False)
+SMOOTH_ENGINES = tuple(name for name in names_for(smooth=True) if name not in ENGINES)  # for losses without kinks
+COORDINATE_ENGINES = tuple(name for name in ENGINES if engines.ENGINES[name].stepwise)
 
 
 def classification(n=60, d=8, *, seed=0, density=1.0, n_classes=2, ones=False):

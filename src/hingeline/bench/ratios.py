@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from math import exp, inf, isnan, log, nan
 from typing import NamedTuple
 
+from ..solvers.engines import AUTO, NAMES, SOLVERS
 from .peers import Cell
-from .solvers import ENGINES
 
 Group = Mapping[str, Cell]  # by solver: one data set, C and target
 LARGE_C = 10.0  # from here on, dual coordinate descent as LIBLINEAR does it is slow
@@ -36,18 +36,18 @@ def _best(cells: Iterable[Cell]) -> float:
 
 def speed_up(group: Group) -> Ratio:
     """Return the best peer's seconds over auto's."""
-    return ratio(group, [name for name in group if name not in ENGINES], ["auto"])
+    return ratio(group, [name for name in group if name not in SOLVERS], [AUTO])
 
 
 def regret(group: Group) -> Ratio:
     """Return auto's seconds over those of the engine that was best, as is known in hindsight."""
-    return ratio(group, ["auto"], [name for name in ENGINES if name != "auto"])
+    return ratio(group, [AUTO], NAMES)
 
 
 def over_liblinear(group: Group) -> Ratio:
     """Return the seconds of LIBLINEAR's code without its limit of sweeps (scikit-learn's) over auto's, at large C."""
     large = all(cell.C >= LARGE_C for cell in group.values())
-    return ratio(group, ["sklearn"], ["auto"]) if large else Ratio(nan, False)
+    return ratio(group, ["sklearn"], [AUTO]) if large else Ratio(nan, False)
 
 
 # Title, ratio, and which of the ratios is the worst.
@@ -89,7 +89,7 @@ def _worst(pair: tuple[Ratio, Group]) -> str:
 
 
 def _is_late(group: Group) -> bool:
-    auto = group.get("auto")
+    auto = group.get(AUTO)
     return auto is not None and auto.status == "deadline" and any(cell.status == "ok" for cell in group.values())
 
 

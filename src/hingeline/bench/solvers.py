@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..solvers.engines import AUTO, ENGINES, NAMES
 from .task import Task
 
 LOSSES = ("hinge", "squared_hinge")
-ENGINES = ("baseline", "avsf", "hybrid", "newton", "newton_cg", "auto")
-PHASES = ("hybrid", "newton", "newton_cg", "auto")  # what auto may run
+OURS = (*NAMES, AUTO)
 # Steps of sqrt(10): finer than what a user would try, so that no peer is charged for overshooting the target.
 LADDER = tuple(10.0 ** (-k / 2) for k in range(19))
 
@@ -102,7 +102,8 @@ class Hingeline(Solver):
     def warm_up(self, task: Task) -> None:
         """Compile (or load) the kernels for this layout: on a few rows, then for a moment on all of them."""
         tiny = task.tiny()
-        for engine in PHASES if self.engine == "auto" else (self.engine,):
+        engines = [name for name in NAMES if ENGINES[name].chosen_by_auto] if self.engine == AUTO else []
+        for engine in (*engines, self.engine):
             if task.loss in make_solver(engine).losses:
                 solve_task(tiny, engine, gap_tol=1e-3)
         solve_task(task, self.engine, gap_tol=1e-1, max_time=0.05)
@@ -147,13 +148,13 @@ def make_solver(name: str) -> Solver:
     """Return the solver of a name: an engine, a peer, or ``package.module:Class`` for one of your own."""
     from .peer_solvers import PEERS
 
-    if name in ENGINES:
-        return SmoothHingeline(name) if name == "newton_cg" else Hingeline(name)
+    if name in OURS:
+        return SmoothHingeline(name) if name != AUTO and ENGINES[name].needs_smooth_loss else Hingeline(name)
     if name in PEERS:
         return PEERS[name]()
     module, _, attribute = name.partition(":")
     if not attribute:
-        raise ValueError(f"unknown solver {name!r}: known are {', '.join([*ENGINES, *PEERS])} and package.module:Class")
+        raise ValueError(f"unknown solver {name!r}: known are {', '.join([*OURS, *PEERS])} and package.module:Class")
     solver: Solver = getattr(import_module(module), attribute)()
     return solver
 

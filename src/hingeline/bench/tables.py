@@ -9,9 +9,9 @@ from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..solvers.engines import SOLVERS
 from . import paper, peers
 from .ratios import Ratio, speed_up
-from .solvers import ENGINES
 
 if TYPE_CHECKING:
     from hingeline.viz import CGridDisplay
@@ -96,7 +96,7 @@ def peer_panels(cells: Iterable[peers.Cell], solvers: Sequence[str], target: flo
     kept = [cell for cell in cells if cell.target == target]
     # Fixed for all panels; hingeline's engines are solid.
     styles = {
-        solver: {"color": f"C{k % 10}", "linestyle": "-" if solver in ENGINES else "--"}
+        solver: {"color": f"C{k % 10}", "linestyle": "-" if solver in SOLVERS else "--"}
         for k, solver in enumerate(solvers)
     }
     panels = {}

@@ -203,9 +203,9 @@ def run_steps(args: argparse.Namespace) -> int:
 def _installed(names: Sequence[str] | None, loss: str) -> list[str]:
     """Return the solvers that can run, with a word for each peer that is not installed."""
     from hingeline.bench.peer_solvers import INSTALLED_BY, PEERS
-    from hingeline.bench.solvers import ENGINES, make_solver, missing_package
+    from hingeline.bench.solvers import OURS, make_solver, missing_package
 
-    wanted = list(dict.fromkeys(names or (*ENGINES, *PEERS)))
+    wanted = list(dict.fromkeys(names or (*OURS, *PEERS)))
     missing = {name: package for name in wanted if (package := missing_package(name)) is not None}
     for package in dict.fromkeys(missing.values()):
         print(MISSING_PEER.format(INSTALLED_BY.get(package, package)), file=sys.stderr)

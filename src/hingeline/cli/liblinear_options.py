@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from hingeline.io.models.solver_types import ONE_CLASS
 from hingeline.liblinear.settings import TITLES, Settings
+from hingeline.solvers.engines import SOLVERS
 
 from .options import natural, positive_float, positive_int
 
 DEFAULT_FOLDS = 5
 SEARCHED_TYPE = 2  # of -C, where no type is given
 SEARCHED_REGRESSION = 11
-ENGINES = ("auto", "baseline", "avsf", "hybrid", "newton", "newton_cg")
 
 
 class Words(NamedTuple):
@@ -209,7 +209,7 @@ def _own_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser = _own_parser(command)
-    parser.add_argument("--solver", choices=ENGINES, default="auto")
+    parser.add_argument("--solver", choices=SOLVERS, default="auto")
     parser.add_argument("--gap", type=positive_float)
     parser.add_argument("--threads", type=positive_int, default=1)
     parser.add_argument("--seed", type=natural, default=0)
@@ -239,7 +239,7 @@ LIBLINEAR's options, with its meanings and defaults:
   -q          say nothing but results
 
 hingeline's own:
-  --solver NAME      {", ".join(ENGINES)} (default auto)
+  --solver NAME      {", ".join(SOLVERS)} (default auto)
   --gap G            stop at this relative duality gap instead of -e
   --threads N        threads, over the classes or the rows (default 1)
   --seed N           of the order of visits and of the folds (default 0)

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hingeline.solvers.engines import SOLVERS
+
 from .options import natural, non_negative_float, positive_float, positive_int
 from .table import make_table
 
@@ -54,7 +56,7 @@ def add_parser(commands: Any) -> None:
     what.add_argument("--loss", choices=sorted(set(LOSS_OF_TYPE.values())), default="squared_hinge")
     parser.add_argument("-p", dest="epsilon", type=non_negative_float, default=0.1, help="epsilon of a regression")
     parser.add_argument("-B", dest="bias", type=float, default=-1.0, help="constant feature; negative: no intercept")
-    parser.add_argument("--solver", choices=("auto", "baseline", "avsf", "hybrid", "newton"), default="auto")
+    parser.add_argument("--solver", choices=SOLVERS, default="auto")
     stop = parser.add_mutually_exclusive_group()
     stop.add_argument("--tol", type=positive_float, default=1e-3, metavar="EPS", help="stop at this violation")
     stop.add_argument("--gap", type=positive_float, metavar="G", help="stop at this relative duality gap instead")

@@ -27,17 +27,16 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Fit every combination of layout, loss and engine, and say how long it took."""
     from hingeline import Hinge, LinearSVC, SquaredHinge, solve
-    from hingeline.solvers.train import ENGINES
+    from hingeline.solvers.engines import names_for
 
     start = time.perf_counter()
     count = 0
     for name, X, y in _layouts():
         began = time.perf_counter()
         for loss in (Hinge(), SquaredHinge()):
-            for solver in ENGINES:
-                if solver != "newton_cg" or not isinstance(loss, Hinge):  # which needs a smooth loss
-                    solve(X, y, loss=loss, solver=solver)
-                    count += 1
+            for solver in names_for(smooth=not isinstance(loss, Hinge)):
+                solve(X, y, loss=loss, solver=solver)
+                count += 1
         LinearSVC().fit(X, y).predict(X)
         if args.all:
             count += _other_problems(X, y)
@@ -82,18 +81,17 @@ def _other_problems(X: Any, y: Any) -> int:
         SquaredHinge,
         solve,
     )
+    from hingeline.solvers.engines import names_for
     from hingeline.solvers.l1.by_columns import FEW_COLUMNS
-    from hingeline.solvers.train import ENGINES
 
     times = 1 + FEW_COLUMNS // X.shape[1]  # so wide that the other way over the columns is taken
     wide = sparse.hstack([X] * times, format="csr") if sparse.issparse(X) else np.tile(X, times)
 
     count = 0
     for loss in (Logistic(), EpsilonInsensitive(), SquaredEpsilonInsensitive()):
-        for solver in ENGINES:
-            if solver != "newton_cg" or not isinstance(loss, EpsilonInsensitive):
-                solve(X, y, loss=loss, solver=solver)
-                count += 1
+        for solver in names_for(smooth=not isinstance(loss, EpsilonInsensitive)):
+            solve(X, y, loss=loss, solver=solver)
+            count += 1
     for smooth in (SquaredHinge(), Logistic()):
         solve(X, y, loss=smooth, l1_ratio=1.0)
         solve(wide, y, loss=smooth, l1_ratio=1.0)

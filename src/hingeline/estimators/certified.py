@@ -19,9 +19,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..data.problem import Data, Problem
 from ..solution import Snapshot, Solution
 from ..solvers.driver import Stop
+from ..solvers.engines import SOLVERS
 from ..solvers.free_intercept import train_free
 from ..solvers.start import from_weights
-from ..solvers.train import ENGINES, train
+from ..solvers.train import train
 from .base import dense_coef
 from .callbacks import CallbackSupport
 from .html_repr import CertificateRepr
@@ -43,7 +44,7 @@ CERTIFIED = {
 }
 TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "dual": ["boolean", StrOptions({"auto"})],
-    "solver": [StrOptions({"auto", *ENGINES})],
+    "solver": [StrOptions(set(SOLVERS))],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
     "gap_tol": [Interval(Real, 0.0, None, closed="neither"), None],
     "C": [Interval(Real, 0.0, None, closed="neither")],

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..solution import Snapshot
 from ..solvers.driver import Stop
-from ..solvers.finish import MEANINGS
+from ..solvers.engines import STEPWISE_SOLVERS
 from ..solvers.one_class.one_class import train_one_class
 from .base import decision_values, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
@@ -71,7 +71,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **{name: TRAINING_CONSTRAINTS[name] for name in SHARED},
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
-        "solver": [StrOptions(set(MEANINGS))],
+        "solver": [StrOptions(set(STEPWISE_SOLVERS))],
     }
 
     def __init__(

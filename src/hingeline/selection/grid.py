@@ -22,6 +22,7 @@ from ..kernels.passes import scores_at
 from ..runtime.pace import Pace
 from ..solution import Progress, Solution
 from ..solvers.driver import Stop
+from ..solvers.engines import engines_of
 from .early import EarlyEnd
 from .folds import Fold
 from .walk import Reached, Walk
@@ -259,7 +260,8 @@ class Grid:
         )
 
     def _work(self, solution: Solution) -> float:
-        passes = NEWTON_WORK * solution.n_iter if "newton" in solution.solver else 0.0
+        by_steps = all(engine.stepwise for engine in engines_of(solution.solver))
+        passes = 0.0 if by_steps else NEWTON_WORK * solution.n_iter
         return solution.n_steps + passes * self._study.data.n_rows
 
     def _is_over(self) -> bool:

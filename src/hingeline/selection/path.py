@@ -22,8 +22,8 @@ from ..kernels.losses import (
     SquaredHinge,
 )
 from ..solution import Progress, Solution
+from ..solvers.engines import check_solver
 from ..solvers.solve import checked_labels, checked_stop, checked_targets
-from ..solvers.train import ENGINES
 from .walk import Walk
 
 LOSSES: dict[str, Loss] = {
@@ -99,8 +99,7 @@ def c_path(
     """
     loss = checked_loss(loss)
     grid = checked_grid(Cs)
-    if solver != "auto" and solver not in ENGINES:
-        raise ValueError(f"solver must be 'auto' or one of {sorted(ENGINES)}; got {solver!r}.")
+    check_solver(solver)
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     if not isfinite(bias):
         raise ValueError(f"bias must be finite; got {bias!r}.")

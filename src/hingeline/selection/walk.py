@@ -17,10 +17,11 @@ from ..runtime.pace import Pace
 from ..solution import HISTORY, Progress, Solution
 from ..solvers.certificate import certify
 from ..solvers.driver import Stop
+from ..solvers.engines import AUTO, ENGINES, NEWTON, engines_of
 from ..solvers.free_intercept import train_free
 from ..solvers.select import SMALL, by_products, plan
 from ..solvers.state import Near, new_variables_of
-from ..solvers.train import BEGIN_NEAR, meets, train
+from ..solvers.train import meets, train
 from .start import at_bound, best_start
 
 
@@ -88,11 +89,11 @@ class Walk:
         solution = self._same(problem, before) or self._solve(problem, before)
         bias = problem.data.rows.bias
         w = np.append(solution.w, solution.intercept / bias if bias else 0.0)
-        engine = solution.solver.split("+")[-1]
+        engine = engines_of(solution.solver)[-1]
         shift = inf
-        if before is not None and engine in BEGIN_NEAR:
+        if before is not None and engine.begins_near:
             shift = _shift(problem, w - before.w)
-        self.reached = Reached(C, solution.alpha, w, shift, engine)
+        self.reached = Reached(C, solution.alpha, w, shift, engine.name)
         return replace(solution, seconds=perf_counter() - started)
 
     def _solve(self, problem: Problem, before: Reached | None) -> Solution:
@@ -101,10 +102,10 @@ class Walk:
         if before is None:
             return run(problem, self._solver, self._stop, **self._how)
         growth, solver = problem.loss.C / before.C, self._solver
-        if solver == "auto" and before.engine == "newton" and _is_sure(problem):
-            solver = "newton"  # sweeps were given up at a smaller C, and a larger one makes them slower still
-        by_newton = before.engine in BEGIN_NEAR and plan(problem, solver, self._stop)[0].engine in BEGIN_NEAR
-        if by_newton and not self._free:
+        if solver == AUTO and before.engine == NEWTON and _is_sure(problem):
+            solver = NEWTON  # sweeps were given up at a smaller C, and a larger one makes them slower still
+        first = plan(problem, solver, self._stop)[0].engine
+        if ENGINES[before.engine].begins_near and ENGINES[first].begins_near and not self._free:
             near = Near(before.w, before.shift)
             return train(problem, solver, self._stop, alpha0=growth * before.alpha, near=near, **self._how)
         start = best_start(problem, before.alpha, growth)

@@ -12,24 +12,12 @@ from ..data.problem import Data
 from ..runtime.pace import Pace
 from ..solution import Certificate, Solution
 from .driver import NEXT_PHASE, Ended, Run, Stop
+from .engines import AUTO, HYBRID
 from .select import is_for_rounding
 from .train import GOOD_GAP
 from .trend import Budget
 
 SMALL_STEPS = 1_000_000  # visits that accuracy beyond what was asked for may take
-MEANINGS = {  # of ``solver``: whether visits follow the gains (adapts), whether coordinates may be left out (shrinks)
-    "auto": (True, True),
-    "baseline": (False, True),
-    "avsf": (True, False),
-    "hybrid": (True, True),
-}
-
-
-def meaning(solver: str, what: str) -> tuple[bool, bool]:
-    """Return (adapts, shrinks) of ``solver``, or raise where it cannot train ``what``."""
-    if solver not in MEANINGS:
-        raise ValueError(f'solver="{solver}" does not train {what}: use one of {", ".join(sorted(MEANINGS))}.')
-    return MEANINGS[solver]
 
 
 def run_engine(engine: Callable[[], None], run: Run, data: Data, solver: str, accurate: float) -> str:
@@ -39,7 +27,7 @@ def run_engine(engine: Callable[[], None], run: Run, data: Data, solver: str, ac
     order and repetition of rows, unless that takes long.
     """
     stop = run.stop
-    if solver == "auto" and is_for_rounding(data, stop):
+    if solver == AUTO and is_for_rounding(data, stop):
         accurately = replace(stop, tol=min(stop.tol, accurate))
         run.begin_phase(accurately, Budget(review=SMALL_STEPS, most=SMALL_STEPS))
         reason = _ended(engine)
@@ -87,7 +75,7 @@ def solution_of(
         n_iter=run.n_iter,
         n_steps=run.n_steps,
         seconds=run.clock.seconds,
-        solver="hybrid" if solver == "auto" else solver,
+        solver=HYBRID if solver == AUTO else solver,
         converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
         stop_reason=reason,
     )

@@ -30,6 +30,7 @@ from ..runtime.pace import Pace
 from ..solution import Certificate, Progress, Solution
 from .certificate import certify, weights
 from .driver import Stop
+from .engines import AUTO
 from .select import is_for_rounding
 from .state import new_variables_of
 from .train import GOOD_GAP, train
@@ -55,7 +56,7 @@ def train_free(
     if problem.data.blocks is not None:
         raise ValueError("A free intercept needs data that fits in memory: choose fit_intercept=True or False.")
     root_t = problem.data.rows.bias
-    small = solver == "auto" and is_for_rounding(problem.data, stop)
+    small = solver == AUTO and is_for_rounding(problem.data, stop)
     found: list[Solution] = []
     c, low, high = 0.0, -inf, inf
     before: tuple[float, float] | None = None

@@ -41,6 +41,7 @@ from ..data.problem import Data, Problem
 from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..kernels.rows import DenseRows
 from .driver import Stop
+from .engines import AUTO, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
 from .newton.newton import sample_step
 from .newton.newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .newton.newton_cg import sampled_rows
@@ -51,7 +52,6 @@ from .trend import Budget
 FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps
 SMALL = 100_000  # rows times columns; Newton's method, whatever the model says
 TINY = 10_000  # the same; solved to rounding, which costs nothing and forgets the order of the rows
-OUT_OF_CORE = "out_of_core"  # for data that does not fit in memory
 CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried, unless a trial is cheap
 OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
@@ -95,30 +95,30 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
 
     ``warm`` says that there is a start: what sweeps can do quickly is done then, and less is to be hoped of them.
     """
-    data, last = problem.data, Phase("hybrid", stop)
-    if data.blocks is not None and solver in ("auto", "hybrid"):
+    data, last = problem.data, Phase(HYBRID, stop)
+    if data.blocks is not None and solver in (AUTO, HYBRID):
         return [Phase(OUT_OF_CORE, stop)]
-    if solver == "newton":
-        return [Phase("newton", stop), last]
-    if solver != "auto":
+    if solver == NEWTON:
+        return [Phase(NEWTON, stop), last]
+    if solver != AUTO:
         return [Phase(solver, stop)]
     if data.n_rows * data.n_features <= SMALL:
-        return [Phase("newton", replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop), last]
+        return [Phase(NEWTON, replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop), last]
     if data.n_features >= LARGEST_FACTOR and data.n_rows < ROWS_PER_WEIGHT * data.n_features:
         return [last]
     if isinstance(problem.loss, FEW_STEPS) and data.n_features < LARGEST_SAMPLED_FACTOR:
-        return [Phase("newton" if is_cheap_to_factor(data) else "newton_cg", stop), last]
+        return [Phase(NEWTON if is_cheap_to_factor(data) else NEWTON_CG, stop), last]
     step, sweeps, newton = estimates(problem, stop)
     rival, fewest = newton / step, FEWEST_SWEEPS * problem.n_variables
-    second = Phase("newton", stop)
+    second = Phase(NEWTON, stop)
     if by_products(problem):
-        engine = "newton_cg" if isinstance(problem.loss, SMOOTH) else "newton"
+        engine = NEWTON_CG if isinstance(problem.loss, SMOOTH) else NEWTON
         second = Phase(engine, stop, Budget(review=EXCEEDED * rival, most=EXCEEDED * rival))
     if step * fewest > OPENING * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
         return [second, last]
     hope = WARM_HOPE if warm else 1.0
     opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
-    return [Phase("hybrid", stop, opening), second, last]
+    return [Phase(HYBRID, stop, opening), second, last]
 
 
 def is_for_rounding(data: Data, stop: Stop) -> bool:

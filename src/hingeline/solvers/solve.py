@@ -13,10 +13,11 @@ from ..data.problem import make_problem, read_data
 from ..kernels.losses import EVERY_LOSS, REGRESSION, SMOOTH, Hinge, Loss
 from ..solution import Progress, Solution
 from .driver import Stop
+from .engines import check_solver
 from .free_intercept import train_free
 from .l1.by_columns import columns_if_many
 from .l1.primal import train_primal
-from .train import ENGINES, train
+from .train import train
 
 
 def solve(
@@ -80,8 +81,7 @@ def solve(
     """
     if not isinstance(loss, EVERY_LOSS):
         raise ValueError(f"loss must be one of {', '.join(kind.__name__ for kind in EVERY_LOSS)}; got {loss!r}.")
-    if solver != "auto" and solver not in ENGINES:
-        raise ValueError(f"solver must be 'auto' or one of {sorted(ENGINES)}; got {solver!r}.")
+    check_solver(solver)
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     if not isfinite(bias):
         raise ValueError(f"bias must be finite; got {bias!r}.")

@@ -17,28 +17,13 @@ from ..runtime.threads import WORTH_SHARING, Team
 from ..solution import Certificate, Progress, Snapshot, Solution
 from .certificate import certify, certify_by_blocks, drift, rounding_floor, weights
 from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
-from .dual.avsf import avsf
-from .dual.baseline import baseline
-from .dual.hybrid import hybrid
-from .dual.out_of_core import out_of_core
-from .newton.newton import newton
-from .newton.newton_cg import newton_cg
-from .select import OUT_OF_CORE, plan
+from .engines import ENGINES, Engine
+from .select import plan
 from .state import Near, State, new_variables_of
 
-ENGINES: dict[str, Callable[[State, Run], None]] = {
-    "baseline": baseline,
-    "avsf": avsf,
-    "hybrid": hybrid,
-    "newton": newton,
-    "newton_cg": newton_cg,
-}
-ADAPTIVE = ("avsf", "hybrid")  # those that keep a preference for every row
-BEGIN_NEAR = ("newton", "newton_cg")  # engines that can begin at weights that are not those of alpha
 GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
-STEP_BY_STEP = (["baseline"], ["avsf"], ["hybrid"])  # engines whose w follows their dual variables, up to rounding,
-FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # and so many steps from w = 0 may still be no more than this share of the gap
+FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # so many steps from w = 0 may add rounding of this share of the gap
 
 
 def train(
@@ -76,7 +61,7 @@ def _train(
     team: Team,
 ) -> Solution:
     clock = Clock(stop.max_time, cancelled)
-    phases, engines = plan(problem, solver, stop, warm=alpha0 is not None), list[str]()
+    phases, engines = plan(problem, solver, stop, warm=alpha0 is not None), list[Engine]()
     variables = new_variables_of(problem, alpha0)
     state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor, near)
     state.w[-1] = anchor
@@ -95,7 +80,7 @@ def _train(
             variables.alpha[problem.variables_in_order()] = 0.0  # no good certificate, but the dual is not negative
             return certify(problem, variables, state.w, pace, regularised=u, apart=u)
         n_steps = clock.n_steps + 2 * problem.n_variables  # a sweep that is cut short has not been counted
-        if fresh and engines in STEP_BY_STEP and n_steps <= FEW_STEPS:
+        if fresh and len(engines) == 1 and engines[0].stepwise and n_steps <= FEW_STEPS:
             own = certify(problem, variables, state.w, pace)
             if NEGLIGIBLE * own.gap >= drift(n_steps):
                 return own
@@ -108,7 +93,7 @@ def _train(
 
     def take() -> Snapshot:
         p = None
-        if engines[-1] in ADAPTIVE:
+        if engines[-1].adapts:
             p, visited = np.zeros(problem.data.n_rows), problem.variables_in_order()
             p[visited] = np.maximum(variables.p[visited], 0.0)  # negative: left out
         alpha = variables.alpha.copy()
@@ -125,7 +110,7 @@ def _train(
         take=take,
     )
     to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
-    begins_near = near is not None and phases[0].engine in BEGIN_NEAR  # asks neither for w nor for the dual
+    begins_near = near is not None and ENGINES[phases[0].engine].begins_near  # asks neither for w nor for the dual
     if variables.alpha.any() and not begins_near:
         run.dual = refresh(to_the_end).dual
     for k, phase in enumerate(phases):
@@ -134,9 +119,8 @@ def _train(
         run.begin_phase(phase.stop, phase.budget.after(left))
         if state.is_primal:
             state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
-        engine = out_of_core if phase.engine == OUT_OF_CORE else ENGINES[phase.engine]
-        engines.append(phase.engine)
-        reason, certificate = _phase(engine, state, run, refresh, to_the_end)
+        engines.append(ENGINES[phase.engine])
+        reason, certificate = _phase(engines[-1].load(), state, run, refresh, to_the_end)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
         if not (reason == NEXT_PHASE or (stuck and not meets(certificate, stop))):
             break
@@ -156,7 +140,7 @@ def _train(
         n_iter=run.n_iter,
         n_steps=run.n_steps,
         seconds=clock.seconds,
-        solver="+".join(engines),
+        solver="+".join(engine.name for engine in engines),
         converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
         stop_reason=reason,
     )

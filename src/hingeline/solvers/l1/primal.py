@@ -31,7 +31,8 @@ from ...runtime.blas import blas
 from ...runtime.pace import Pace
 from ...solution import Progress, Solution
 from ..driver import Clock, Ended, Run, Stop, Verdict
-from ..finish import meaning, run_engine, solution_of
+from ..engines import stepwise_engine
+from ..finish import run_engine, solution_of
 from .columns import Columns
 from .penalised import Penalised
 from .proximal import ProximalNewton
@@ -57,7 +58,7 @@ def train_primal(
     ``columns`` are those of the problem's data (``columns_if_many``: once for many problems). ``alpha0``, where
     to start, holds weights here, the intercept's last.
     """
-    adapts, shrinks = meaning(solver, "with an L1 penalty")
+    engine = stepwise_engine(solver, "with an L1 penalty")
     if not 0.0 <= l1_ratio <= 1.0:
         raise ValueError(f"l1_ratio must lie between 0 and 1; got {l1_ratio!r}.")
     data = problem.data
@@ -73,7 +74,11 @@ def train_primal(
     rng = seeded(seed)
     with blas().limit(limits=1, user_api="blas"):
         reason = run_engine(
-            lambda: _iterate(ProximalNewton(primal, run, rng, adapts, shrinks), run), run, data, solver, ACCURATE
+            lambda: _iterate(ProximalNewton(primal, run, rng, engine.adapts, engine.shrinks), run),
+            run,
+            data,
+            solver,
+            ACCURATE,
         )
     primal.let(clock.check_cancelled)
     primal.refresh()

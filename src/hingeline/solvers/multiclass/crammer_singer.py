@@ -33,7 +33,8 @@ from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Snapshot, Solution
 from ..certificate import UNIT_ROUNDOFF
 from ..driver import Clock, Run, Stop, Verdict
-from ..finish import certificate_of, meaning, run_engine, solution_of
+from ..engines import stepwise_engine
+from ..finish import certificate_of, run_engine, solution_of
 from ..frequencies import Frequencies
 from ..train import train
 from .examples import add_class_weights, certify_examples, visit
@@ -117,7 +118,7 @@ def train_crammer_singer(
     """
     if n_classes == 2:
         return _two_classes(data, codes, weights, C, solver, stop, seed, alpha0, callback)
-    adapts, shrinks = meaning(solver, 'multi_class="crammer_singer" with more than two classes')
+    engine = stepwise_engine(solver, 'multi_class="crammer_singer" with more than two classes')
     problem = make_problem(data, codes.astype(np.uint32), weights, Hinge(float(C)))
     clock = Clock(stop.max_time, None)
     examples = _examples(problem.data, problem.y, problem.C, n_classes, alpha0)
@@ -127,12 +128,14 @@ def train_crammer_singer(
         run.dual = examples.refresh(to_the_end).dual
     rng = seeded(seed)
 
-    def engine() -> None:
+    def sweep() -> None:
         everyone = problem.variables_in_order()
         twins = contradictory_twins(data, examples.y, everyone, run.passes)
-        _sweep(examples, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks), twins)
+        _sweep(
+            examples, run, Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks), twins
+        )
 
-    reason = run_engine(engine, run, data, solver, ACCURATE)
+    reason = run_engine(sweep, run, data, solver, ACCURATE)
     certificate = certificate_of(run, reason, examples.refresh, to_the_end)
     w, intercept = examples.snapshot()[:2]
     return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=examples.alpha)

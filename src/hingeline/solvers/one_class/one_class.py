@@ -33,7 +33,8 @@ from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Snapshot, Solution
 from ..certificate import UNIT_ROUNDOFF
 from ..driver import Clock, Run, Stop, Verdict
-from ..finish import certificate_of, meaning, run_engine, solution_of
+from ..engines import stepwise_engine
+from ..finish import certificate_of, run_engine, solution_of
 from ..frequencies import Frequencies
 from .pairs import NOBODY, one_class_terms, visit_pairs
 
@@ -163,7 +164,7 @@ def train_one_class(
     callback: Callable[[Progress], Any] | None = None,
 ) -> Solution:
     """Train; the solution's ``intercept`` is -rho, and its ``alpha`` the weights of the rows in w."""
-    adapts, shrinks = meaning(solver, "a one-class machine")
+    engine = stepwise_engine(solver, "a one-class machine")
     if not 0.0 < nu <= 1.0:
         raise ValueError(f"nu must lie in (0, 1]; got {nu!r}.")
     if data.rows.bias:
@@ -177,10 +178,10 @@ def train_one_class(
     run = Run(stop, clock, certify=machine.refresh, floor=machine.floor, callback=callback, take=machine.snapshot)
     everyone, rng = np.flatnonzero(C > 0.0).astype(np.uint32), seeded(seed)
 
-    def engine() -> None:
-        _sweep(machine, run, Frequencies(everyone, data.n_rows, rng, adapts=adapts, shrinks=shrinks))
+    def sweep() -> None:
+        _sweep(machine, run, Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks))
 
-    reason = run_engine(engine, run, data, solver, ACCURATE * data.largest_q * machine.total)
+    reason = run_engine(sweep, run, data, solver, ACCURATE * data.largest_q * machine.total)
     certificate = certificate_of(run, reason, machine.refresh, to_the_end)
     return solution_of(
         run, reason, stop, certificate, solver, w=machine.w[:-1], intercept=-machine.rho, alpha=machine.alpha
