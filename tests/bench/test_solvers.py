@@ -8,7 +8,7 @@ from problems import LOSSES
 
 from hingeline import solve
 from hingeline.bench.peer_solvers import CAPPED, PEERS
-from hingeline.bench.solvers import ENGINES, Hingeline, Unsupported, make_solver, missing_package
+from hingeline.bench.solvers import OURS, Hingeline, Unsupported, make_solver, missing_package
 from hingeline.bench.task import OneVersusRest, Task
 
 
@@ -75,7 +75,7 @@ def test_rows_are_converted_once_for_all_classes():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", OURS)
 def test_engines_certify_the_target(engine, intercept):
     solver = make_solver(engine)
     task = make_task(solver.losses[0], intercept=intercept)
