@@ -9,7 +9,7 @@ from problems import LOSSES
 from hingeline import solve
 from hingeline.bench.peer_solvers import CAPPED, PEERS
 from hingeline.bench.solvers import OURS, Hingeline, Unsupported, make_solver, missing_package
-from hingeline.bench.task import OneVersusRest, Task
+from hingeline.bench.task import Task, Tasks
 
 
 def make_task(loss="hinge", C=0.5, intercept=False, **kwargs):
@@ -33,11 +33,11 @@ def test_the_objective_is_hingelines(loss, intercept):
 
 def test_one_problem_a_class_or_one_for_two_classes():
     X, y = make_data(classes=3)
-    tasks = OneVersusRest(X, y - 1, 0.5, "hinge", intercept=True)
+    tasks = Tasks(X, y - 1, 0.5, "hinge", intercept=True)
     assert [int((task.y > 0.0).sum()) for task in tasks] == [60, 20, 40]
     assert all(task.X is X and task.intercept and set(task.y) == {-1.0, 1.0} for task in tasks[:3])
     assert tasks[2].objective(np.zeros(16)) == tasks.untrained
-    (task,) = OneVersusRest(X, np.minimum(y - 1, 1), 0.5, "hinge")
+    (task,) = Tasks(X, np.minimum(y - 1, 1), 0.5, "hinge")
     np.testing.assert_array_equal(task.y > 0.0, y > 1)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hingeline.estimators.labels import class_weights, encode_labels, row_weights
+from hingeline.estimators.labels import class_weights, encode_labels
 
 TWO = np.array([3, 7, 7, 3, 7])
 
@@ -32,11 +32,3 @@ def test_balanced_weights_follow_the_rows_that_count():
     assert class_weights("balanced", classes, codes, weights).tolist() == [3 / 2, 3 / 4]
     only_one = np.array([1.0, 0.0, 0.0, 1.0, 0.0])
     assert np.isfinite(class_weights("balanced", classes, codes, only_one)).all()
-
-
-def test_weights_of_the_rest():
-    positive = np.array([True, False])
-    assert row_weights(None, None, positive, 1) is None
-    assert row_weights(None, np.array([2.0, 3.0]), positive, 1).tolist() == [3.0, 2.0]
-    assert row_weights(None, np.array([2.0, 3.0, 4.0]), positive, 1).tolist() == [3.0, 1.0]
-    assert row_weights(np.array([10.0, 5.0]), np.array([2.0, 3.0]), positive, 1).tolist() == [30.0, 10.0]

@@ -121,14 +121,14 @@ def test_number_of_folds():
 
 def test_x_is_not_copied(monkeypatch):
     seen = []
-    import hingeline.selection.teaching as teaching
+    import hingeline.solvers.one_versus_rest as module
 
     def spy(data, y, weights, loss):
         seen.append(data)
         return original(data, y, weights, loss)
 
-    original = teaching.make_problem
-    monkeypatch.setattr(teaching, "make_problem", spy)
+    original = module.make_problem
+    monkeypatch.setattr(module, "make_problem", spy)
     data = np.ascontiguousarray(X)
     LinearSVCCV(Cs=CS, refit=False, early_stopping=False).fit(data, Y)
     assert len(seen) == 20

@@ -9,6 +9,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from ..solvers.one_versus_rest import OneVersusRest
+
 
 @dataclass(frozen=True)
 class Task:
@@ -52,8 +54,8 @@ class Task:
 
 
 @dataclass(frozen=True)
-class OneVersusRest(Sequence[Task]):
-    """The binary problems of class codes 0, 1, ...: one for two classes, else one for each class against the rest."""
+class Tasks(Sequence[Task]):
+    """The binary problems of the class codes 0, 1, ...: one for two classes, one per class for more."""
 
     X: Any
     codes: np.ndarray
@@ -62,13 +64,12 @@ class OneVersusRest(Sequence[Task]):
     intercept: bool = False
 
     @cached_property
-    def positives(self) -> Sequence[int]:
-        """The class that has the label +1, for each problem."""
-        n_classes = int(self.codes.max()) + 1
-        return range(1, 2) if n_classes == 2 else range(n_classes)
+    def classes(self) -> OneVersusRest:
+        """What makes the labels."""
+        return OneVersusRest(self.codes, int(self.codes.max()) + 1)
 
     def __len__(self) -> int:
-        return len(self.positives)
+        return len(self.classes)
 
     @overload
     def __getitem__(self, k: int) -> Task: ...
@@ -78,8 +79,7 @@ class OneVersusRest(Sequence[Task]):
         """Return a problem; its labels are made when it is asked for, X is shared."""
         if isinstance(k, slice):
             return [self[i] for i in range(len(self))[k]]
-        y = np.where(self.codes == self.positives[k], 1.0, -1.0)
-        return Task(self.X, y, self.C, self.loss, self.intercept)
+        return Task(self.X, self.classes.labels(k, np.float64), self.C, self.loss, self.intercept)
 
     @property
     def untrained(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 from .datasets import Dataset, read_arrays
 from .solvers import Hingeline, solve_task
 from .store import Record
-from .task import OneVersusRest
+from .task import Tasks
 
 
 class Trainer:
@@ -19,12 +19,12 @@ class Trainer:
         self._loaded: tuple[str, Any, Any] = ("", None, None)
         self._warm = set[tuple[str, str]]()
 
-    def tasks(self, dataset: Dataset, C: float) -> OneVersusRest:
+    def tasks(self, dataset: Dataset, C: float) -> Tasks:
         """Return the problems of a data set: one for two classes, else one a class."""
         if self._loaded[0] != dataset.source:
             self._loaded = ("", None, None)
             self._loaded = (dataset.source, *read_arrays(dataset.parsed(self.cache)))
-        return OneVersusRest(*self._loaded[1:], C=C, loss="hinge")
+        return Tasks(*self._loaded[1:], C=C, loss="hinge")
 
     def train(self, dataset: Dataset, solver: str, C: float, deadline: float, seed: int, **stop: float) -> Record:
         """Return what a training came to: seconds and steps (of all classes), whether it was done, and its gap."""

@@ -19,7 +19,7 @@ from .capture import redirect
 from .datasets import read_arrays
 from .process import SETUP
 from .solvers import Hingeline, Solver, Unsupported, make_solver, solve_task
-from .task import OneVersusRest
+from .task import Tasks
 
 OPTIMUM_GAP = 1e-7  # of the certified optimum that all are measured against
 SHORT = 0.05  # seconds; a clock and a machine are too restless for a single run of less
@@ -47,7 +47,7 @@ def main() -> None:
 def events(job: dict[str, Any]) -> Iterator[Event]:
     """Yield what happens in a job, the reason of a failure included."""
     try:
-        tasks = OneVersusRest(*read_arrays(Path(job["data"])), job["C"], job["loss"], job["intercept"])
+        tasks = Tasks(*read_arrays(Path(job["data"])), job["C"], job["loss"], job["intercept"])
         yield from (optimum if job["kind"] == "optimum" else ladder)(tasks, job)
     except Unsupported as error:
         yield {"event": "unsupported", "message": str(error)}
@@ -57,7 +57,7 @@ def events(job: dict[str, Any]) -> Iterator[Event]:
         yield {"event": "failed", "message": f"{type(error).__name__}: {error}"}
 
 
-def optimum(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
+def optimum(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
     """Yield better and better bounds of the optimum until they meet; of several classes, the sums.
 
     Each engine goes on where the last one ended. Classes whose turn has not come have bounds too: those of w = 0.
@@ -86,7 +86,7 @@ def optimum(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
         done = Bounds(done.primal + best.primal, done.dual + best.dual)
 
 
-def ladder(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
+def ladder(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
     """Yield a run for each tolerance, from loose to tight, until the tightest target is met.
 
     A run that meets a target that no looser one has met is repeated, with other seeds.
@@ -113,7 +113,7 @@ def ladder(tasks: OneVersusRest, job: dict[str, Any]) -> Iterator[Event]:
     yield {"event": "exhausted"}
 
 
-def _repeat(solver: Solver, tasks: OneVersusRest, first: Event, job: dict[str, Any]) -> Iterator[Event]:
+def _repeat(solver: Solver, tasks: Tasks, first: Event, job: dict[str, Any]) -> Iterator[Event]:
     """Yield further runs of the first one's tolerance: as many as were asked for, more where they are short."""
     short, total, seed = first["seconds"] < SHORT, first["seconds"], 1
     while seed < job["repeat"] or (short and total < ENOUGH and seed < MOST_RUNS):
@@ -122,9 +122,7 @@ def _repeat(solver: Solver, tasks: OneVersusRest, first: Event, job: dict[str, A
         total, seed = total + run["seconds"], seed + 1
 
 
-def _run(
-    solver: Solver, tasks: OneVersusRest, tolerance: float, deadline: float, seed: int
-) -> Generator[Event, None, Event]:
+def _run(solver: Solver, tasks: Tasks, tolerance: float, deadline: float, seed: int) -> Generator[Event, None, Event]:
     """Return one run: the classes one after another, their seconds and objectives summed.
 
     Yields how long the next thing may take. Classes that the deadline leaves untrained count with w = 0.

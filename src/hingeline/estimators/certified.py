@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral, Real
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from ..solution import Snapshot, Solution
 from ..solvers.driver import Stop
 from ..solvers.engines import SOLVERS
 from ..solvers.free_intercept import train_free
+from ..solvers.one_versus_rest import train_each
 from ..solvers.start import from_weights
 from ..solvers.train import train
 from .base import dense_coef
@@ -84,9 +83,8 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         run = trainer or (train_free if self.fit_intercept == "free" else train)
         stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n)
-        interrupted = Event()
 
-        def one(k: int) -> Solution:
+        def one(k: int, **how: Any) -> Solution:
             problem = problem_of(k)
             alpha0 = start(problem, k)
             with watch.problem(k) as callback:
@@ -97,23 +95,14 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
                     seed=int(seeds[k]),
                     alpha0=alpha0,
                     callback=callback,
-                    cancelled=interrupted.is_set,
-                    n_threads=max(1, n_jobs // n),
+                    **how,
                 )
 
         n_jobs = effective_n_jobs(self.n_jobs)
         if data.blocks is not None:  # each problem would read the files and take the memory that is left
             n_jobs = 1
         watch.begin(n, names, parallel=min(n_jobs, n) > 1)
-        if min(n_jobs, n) == 1:
-            return [one(k) for k in range(n)]
-        with ThreadPoolExecutor(min(n_jobs, n)) as pool:
-            try:
-                return list(pool.map(one, range(n)))
-            except BaseException:
-                interrupted.set()  # threads do not see Ctrl-C: tell them, then leave
-                pool.shutdown(cancel_futures=True)
-                raise
+        return train_each(one, n, n_jobs)
 
     def _previous(self, data: Data, comparable: bool) -> Start:
         """Return what gives the start of problem k: where ``warm_start`` has something, dual variables or weights."""

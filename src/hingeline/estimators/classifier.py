@@ -10,12 +10,13 @@ from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.problem import Data, Problem, make_problem
+from ..data.problem import Data
 from ..kernels.losses import Loss
 from ..solution import Solution
+from ..solvers.one_versus_rest import OneVersusRest
 from .base import decision_values, dense_coef, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
-from .labels import class_weights, drop_weightless, encode_labels, encode_weights, row_weights
+from .labels import class_weights, drop_weightless, encode_labels, encode_weights
 from .watch import Watch
 
 CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -73,16 +74,17 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         """Train one machine for two classes, else one for each class against the rest."""
         loss = self._loss()
         per_class = class_weights(self.class_weight, classes, codes, weights)
-        positives = [1] if classes.size == 2 else list(range(classes.size))
-
-        def problem_of(k: int) -> Problem:
-            positive = codes == positives[k]
-            y = np.where(positive, np.float32(1.0), np.float32(-1.0))
-            return make_problem(data, y, row_weights(weights, per_class, positive, positives[k]), loss)
-
+        problems = OneVersusRest(codes, classes.size)
         same_classes = hasattr(self, "coef_") and np.array_equal(self.classes_, classes)
         start = self._previous(data, same_classes)
-        return self._solve(data, problem_of, len(positives), start, watch=watch, names=list(classes))
+        return self._solve(
+            data,
+            lambda k: problems.problem(k, data, loss, per_class, weights),
+            len(problems),
+            start,
+            watch=watch,
+            names=list(classes),
+        )
 
     def _keep(
         self, features: dict[str, Any], classes: np.ndarray, codes: np.ndarray, solutions: list[Solution]
@@ -93,8 +95,9 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         binary = len(solutions) == 1
         self.coef_ = solutions[0].w[np.newaxis] if binary else np.array([s.w for s in solutions])
         self.intercept_ = np.array([s.intercept for s in solutions])
+        problems = OneVersusRest(codes, classes.size)
         signed = [
-            np.negative(s.alpha, out=s.alpha, where=(codes != (1 if binary else k)) & (s.alpha > 0.0))
+            np.negative(s.alpha, out=s.alpha, where=~problems.is_positive(k) & (s.alpha > 0.0))
             for k, s in enumerate(solutions)
         ]
         self.dual_coef_ = signed[0] if binary else np.array(signed)

@@ -85,17 +85,3 @@ def class_weights(
     if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
         raise ValueError(f"class_weight must be non-negative and finite; got {class_weight!r}.")
     return np.asarray(weights, dtype=np.float64)
-
-
-def row_weights(
-    weights: np.ndarray | None, per_class: np.ndarray | None, positive: np.ndarray, k: int
-) -> np.ndarray | None:
-    """Return the weights of the rows for class ``k`` against the rest.
-
-    As in LIBLINEAR: with two classes each has its own weight; with more, the rest keeps weight 1.
-    """
-    if per_class is None:
-        return weights
-    rest = per_class[0] if per_class.size == 2 else 1.0
-    factors = np.where(positive, per_class[k], rest)
-    return factors if weights is None else weights * factors

@@ -15,7 +15,8 @@ from ..data.problem import Data, make_problem, read_data
 from ..io.models.liblinear_file import LinearModel
 from ..kernels.losses import EpsilonInsensitive, Hinge, Logistic, Loss, SquaredEpsilonInsensitive, SquaredHinge
 from ..solution import Solution
-from .labels import class_factors, machine_of, ordered_labels
+from ..solvers.one_versus_rest import OneVersusRest, train_each
+from .labels import class_factors, ordered_labels
 from .run import MachineRun, Report, Trained, weights_of
 from .settings import Settings
 from .special import SPARSE_CLASSIFIERS, crammer_singer, one_class, sparse_classifier
@@ -69,11 +70,12 @@ def _one_versus_rest(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[
     factors = class_factors(labels, settings.weights, warn)
     loss = CLASSIFIERS[settings.type](settings.C)
 
-    def one(k: int) -> Solution:
-        signs, weights = machine_of(k, codes, factors)
-        return run.problem(k, make_problem(data, signs, weights, loss))
+    classes = OneVersusRest(codes, len(labels), positive_of_two=0)
 
-    solutions = run.machines(one, 1 if len(labels) == 2 else len(labels))
+    def one(k: int, **how: Any) -> Solution:
+        return run.problem(k, classes.problem(k, data, loss, factors), **how)
+
+    solutions = train_each(one, len(classes), settings.threads)
     columns = [weights_of(s, settings.bias) for s in solutions]
     model = LinearModel(settings.type, labels, data.n_features, settings.bias, np.column_stack(columns))
     return Trained(model, solutions)
@@ -82,7 +84,8 @@ def _one_versus_rest(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[
 def _regression(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[[str], object]) -> Trained:
     settings = run.settings
     loss = REGRESSIONS[settings.type](settings.C, settings.p)
-    s = run.problem(0, make_problem(data, np.asarray(y, dtype=np.float64), None, loss))
+    problem = make_problem(data, np.asarray(y, dtype=np.float64), None, loss)
+    s = run.problem(0, problem, n_threads=settings.threads)
     w = weights_of(s, settings.bias).reshape(-1, 1)
     return Trained(LinearModel(settings.type, None, data.n_features, settings.bias, w), [s])
 

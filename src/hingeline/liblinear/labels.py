@@ -41,16 +41,3 @@ def class_factors(
         else:
             warn(f"WARNING: class label {label} specified in weight is not found")
     return factors
-
-
-def machine_of(k: int, codes: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return labels in {-1, +1} and row weights of machine ``k``: class k against the others.
-
-    With two classes each has its own weight; with more, the others keep weight 1.
-    """
-    positive = codes == k
-    y = np.where(positive, np.float32(1.0), np.float32(-1.0))
-    rest = factors[1] if factors.size == 2 else 1.0
-    if factors[k] == rest == 1.0:
-        return y, None
-    return y, np.where(positive, factors[k], rest)

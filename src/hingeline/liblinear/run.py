@@ -1,9 +1,8 @@
-"""Runs of machines: within the time there is, from where they were, several at a time."""
+"""Runs of machines: within the time there is, from where they were."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import inf
 from time import perf_counter
@@ -38,7 +37,6 @@ class MachineRun:
 
     def __init__(self, settings: Settings, starts: Starts, report: Report | None) -> None:
         self.settings, self.starts, self.report = settings, starts, report
-        self.threads_each = settings.threads
         self.deadline = inf if settings.max_time is None else perf_counter() + settings.max_time
 
     def machine(
@@ -72,27 +70,22 @@ class MachineRun:
                     report(k, None)
                 return replace(s, n_iter=sweeps, n_steps=steps, seconds=seconds, history=np.concatenate(histories))
 
-    def problem(self, k: int, problem: Problem) -> Solution:
+    def problem(
+        self, k: int, problem: Problem, *, n_threads: int, cancelled: Callable[[], bool] | None = None
+    ) -> Solution:
         """Train machine ``k`` with the engine that was asked for."""
         solve = train_free if self.settings.free_bias else train
         return self.machine(
             k,
             self.tol(problem),
-            lambda start, **how: solve(problem, self.settings.solver, alpha0=start, n_threads=self.threads_each, **how),
+            lambda start, **how: solve(
+                problem, self.settings.solver, alpha0=start, n_threads=n_threads, cancelled=cancelled, **how
+            ),
         )
 
     def tol(self, problem: Problem) -> float:
         """Return the tolerance, which is not looked at where a gap is asked for."""
         return tol_of(problem, self.settings) if self.settings.gap is None else self.settings.eps
-
-    def machines(self, one: Callable[[int], Solution], count: int) -> list[Solution]:
-        """Train ``count`` machines, several at a time where there are threads for it."""
-        threads = min(self.settings.threads, count)
-        self.threads_each = self.settings.threads // threads
-        if threads == 1:
-            return [one(k) for k in range(count)]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, range(count)))
 
 
 def _later(history: np.ndarray, steps: int, seconds: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.problem import Data, make_problem
+from ..data.problem import Data
 from ..io.models.liblinear_file import LinearModel
 from ..kernels.losses import Logistic, Loss, SquaredHinge
 from ..solution import Solution
@@ -15,7 +15,8 @@ from ..solvers.l1.by_columns import columns_if_many
 from ..solvers.l1.primal import train_primal
 from ..solvers.multiclass.crammer_singer import train_crammer_singer
 from ..solvers.one_class.one_class import train_one_class
-from .labels import class_factors, machine_of, ordered_labels
+from ..solvers.one_versus_rest import OneVersusRest, train_each
+from .labels import class_factors, ordered_labels
 from .run import MachineRun, Trained, weights_of
 
 SPARSE_CLASSIFIERS: dict[int, Callable[[float], Loss]] = {5: SquaredHinge, 6: Logistic}
@@ -53,9 +54,10 @@ def sparse_classifier(data: Data, y: np.ndarray, run: MachineRun, warn: Callable
     def variables(s: Solution) -> np.ndarray:
         return np.append(s.w, s.intercept / settings.bias if settings.bias > 0.0 else 0.0)
 
-    def one(k: int) -> Solution:
-        signs, weights = machine_of(k, codes, factors)
-        problem = make_problem(data, signs, weights, loss)
+    classes = OneVersusRest(codes, len(labels), positive_of_two=0)
+
+    def one(k: int, *, cancelled: Callable[[], bool], n_threads: int) -> Solution:
+        problem = classes.problem(k, data, loss, factors)
 
         def solve(start: np.ndarray | None, **how: Any) -> Solution:
             return train_primal(
@@ -64,12 +66,13 @@ def sparse_classifier(data: Data, y: np.ndarray, run: MachineRun, warn: Callable
                 columns=columns,
                 free_intercept=settings.free_bias,
                 alpha0=start,
+                cancelled=cancelled,
                 **how,
             )
 
         return run.machine(k, run.tol(problem), solve, variables)
 
-    solutions = run.machines(one, 1 if len(labels) == 2 else len(labels))
+    solutions = train_each(one, len(classes), settings.threads)
     w = np.column_stack([weights_of(s, settings.bias) for s in solutions])
     return Trained(LinearModel(settings.type, labels, data.n_features, settings.bias, w), solutions)
 

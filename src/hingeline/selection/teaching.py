@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from ..data.problem import Data, Problem, make_problem
-from ..estimators.labels import class_weights, drop_weightless, encode_labels, row_weights
+from ..estimators.labels import class_weights, drop_weightless, encode_labels
 from ..kernels.losses import Loss
+from ..solvers.one_versus_rest import OneVersusRest
 from ..solvers.solve import checked_targets
 from .folds import Fold
 
@@ -86,10 +88,15 @@ class Labels:
 
     is_classification = True
 
+    @cached_property
+    def one_versus_rest(self) -> OneVersusRest:
+        """The binary problems."""
+        return OneVersusRest(self.codes, int(self.classes.size))
+
     @property
     def n_machines(self) -> int:
         """Number of binary problems."""
-        return 1 if self.classes.size == 2 else int(self.classes.size)
+        return len(self.one_versus_rest)
 
     @property
     def y(self) -> np.ndarray:
@@ -118,21 +125,17 @@ class LabelMachines:
         trained = fold.counts > 0 if weights is None else (fold.counts > 0) & (weights > 0.0)
         return np.bincount(codes[trained], minlength=self._labels.classes.size) > 0
 
-    def _positive(self, machine: int) -> int:
-        return 1 if self._labels.classes.size == 2 else machine
-
     def problem_at(self, fold: int, machine: int, C: float) -> Problem:
         """Return the problem of a machine in a fold for a C."""
-        labels, k = self._labels, self._positive(machine)
+        labels = self._labels
         weights = self._folds[fold].weights(labels.weights)
         per_class = class_weights(labels.class_weight, labels.classes, labels.codes, weights)
-        positive = labels.codes == k
-        y = np.where(positive, np.float32(1.0), np.float32(-1.0))
-        return make_problem(labels.data, y, row_weights(weights, per_class, positive, k), labels.loss._replace(C=C))
+        loss = labels.loss._replace(C=C)
+        return labels.one_versus_rest.problem(machine, labels.data, loss, per_class, weights)
 
     def is_taught(self, fold: int, machine: int) -> bool:
         """Tell whether the machine's class is among the training rows."""
-        return bool(self._present[fold][self._positive(machine)])
+        return bool(self._present[fold][self._labels.one_versus_rest.positives[machine]])
 
 
 def read_targets(data: Data, y: Any, weights: np.ndarray | None, loss: Loss) -> Targets:
