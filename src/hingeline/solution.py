@@ -30,6 +30,12 @@ class Certificate(NamedTuple):
     dual: float
     gap: float
 
+    @classmethod
+    def of(cls, violation: float, primal: float, difference: float, size: float | None = None) -> Certificate:
+        """Return the certificate for a primal - dual of ``difference``, relative to ``size`` (None: to the primal)."""
+        size = primal if size is None else size
+        return cls(violation, primal, primal - difference, 0.0 if size == 0.0 else difference / size)
+
 
 class Snapshot(NamedTuple):
     """The variables of a run between two sweeps: copies.

@@ -13,9 +13,9 @@ from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
 from hingeline.data.problem import make_problem, read_data
-from hingeline.solvers.driver import Stop
 from hingeline.solvers.l1.by_columns import columns_if_many
 from hingeline.solvers.l1.primal import train_primal
+from hingeline.solvers.stop import Stop
 
 LOSSES = {"squared_hinge": SquaredHinge, "logistic": Logistic}
 examples = settings(max_examples=30, deadline=None, derandomize=True, database=None)

@@ -8,7 +8,6 @@ from problems import classification
 
 from hingeline import Hinge, SquaredHinge
 from hingeline.data.problem import make_problem, read_data
-from hingeline.solvers.driver import Stop
 from hingeline.solvers.engines import (
     AUTO,
     ENGINES,
@@ -20,6 +19,7 @@ from hingeline.solvers.engines import (
     names_for,
     stepwise_engine,
 )
+from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train
 
 

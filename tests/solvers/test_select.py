@@ -8,8 +8,8 @@ from scipy import sparse
 from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.data.problem import make_problem, read_data
 from hingeline.solvers import select
-from hingeline.solvers.driver import Stop
 from hingeline.solvers.newton import smoothed
+from hingeline.solvers.stop import Stop
 
 
 def phases(X, C, solver="auto", loss=Hinge, tol=1e-3):

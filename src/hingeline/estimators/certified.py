@@ -16,11 +16,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..data.problem import Data, Problem
 from ..solution import Snapshot, Solution
-from ..solvers.driver import Stop
 from ..solvers.engines import SOLVERS
 from ..solvers.free_intercept import train_free
 from ..solvers.one_versus_rest import train_each
 from ..solvers.start import from_weights
+from ..solvers.stop import Stop
 from ..solvers.train import train
 from .base import dense_coef
 from .callbacks import CallbackSupport

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.problem import Data
 from ..kernels.losses import Hinge, Loss, SquaredHinge
 from ..solution import Solution
-from ..solvers.driver import Stop
 from ..solvers.multiclass.crammer_singer import train_crammer_singer
+from ..solvers.stop import Stop
 from .classifier import CLASSIFIER_CONSTRAINTS
 from .labels import class_weights
 from .sparse_penalty import SparsePenaltyClassifier

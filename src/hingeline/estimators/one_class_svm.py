@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..solution import Snapshot
-from ..solvers.driver import Stop
 from ..solvers.engines import STEPWISE_SOLVERS
 from ..solvers.one_class.one_class import train_one_class
+from ..solvers.stop import Stop
 from .base import decision_values, read_to_fit, read_to_predict
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights

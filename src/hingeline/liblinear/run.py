@@ -13,8 +13,8 @@ import numpy as np
 from ..data.problem import Problem
 from ..io.models.liblinear_file import LinearModel
 from ..solution import Progress, Solution
-from ..solvers.driver import Stop
 from ..solvers.free_intercept import train_free
+from ..solvers.stop import Stop
 from ..solvers.train import train
 from .settings import Settings
 from .starts import Starts

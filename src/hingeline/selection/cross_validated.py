@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.problem import Data
 from ..estimators.base import read_to_fit
 from ..estimators.labels import encode_weights
-from ..solvers.driver import Stop
+from ..solvers.stop import Stop
 from .choice import choose
 from .early import EarlyEnd
 from .folds import read_folds

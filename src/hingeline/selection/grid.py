@@ -21,8 +21,8 @@ from ..data.problem import Data, Problem
 from ..kernels.passes import scores_at
 from ..runtime.pace import Pace
 from ..solution import Progress, Solution
-from ..solvers.driver import Stop
 from ..solvers.engines import engines_of
+from ..solvers.stop import Stop
 from .early import EarlyEnd
 from .folds import Fold
 from .walk import Reached, Walk

@@ -16,12 +16,12 @@ from ..kernels.passes import scores, squared_length
 from ..runtime.pace import Pace
 from ..solution import HISTORY, Progress, Solution
 from ..solvers.certificate import certify
-from ..solvers.driver import Stop
 from ..solvers.engines import AUTO, ENGINES, NEWTON, engines_of
 from ..solvers.free_intercept import train_free
 from ..solvers.select import SMALL, by_products, plan
 from ..solvers.state import Near, new_variables_of
-from ..solvers.train import meets, train
+from ..solvers.stop import Stop
+from ..solvers.train import train
 from .start import at_bound, best_start
 
 
@@ -122,7 +122,7 @@ class Walk:
             return None
         variables = new_variables_of(problem, before.alpha)
         certificate = certify(problem, variables, before.w, Pace())
-        if not meets(certificate, self._stop):
+        if not self._stop.met(certificate):
             return None
         return Solution(
             w=before.w[:-1],
@@ -135,7 +135,7 @@ class Walk:
             seconds=0.0,
             solver=before.engine,
             converged=True,
-            stop_reason="tol" if self._stop.gap_tol is None else "gap_tol",
+            stop_reason=self._stop.rule,
         )
 
 

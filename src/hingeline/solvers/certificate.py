@@ -12,7 +12,7 @@ Every gap term is >= 0, so nothing cancels, and the dual never exceeds the prima
 from __future__ import annotations
 
 from itertools import chain
-from math import fsum, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..kernels.passes import add_weights, certify_rows, squared_length, weighted
 from ..kernels.variables import Variables
 from ..runtime.pace import Pace
 from ..solution import Certificate
+from .certificate_parts import sum_parts
 from .state import State
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -55,10 +56,10 @@ def certify(
     """
     rows, loss = problem.data.rows, problem.loss
     parts = pace.each(problem.data.n_rows, lambda part, begin, end: certify_rows(rows, loss, variables, w, begin, end))
-    violations, losses, gaps = zip(*parts, strict=True)
-    primal = 0.5 * squared_length(w if regularised is None else regularised) + fsum(losses)
-    gap = fsum(gaps) + (0.0 if apart is None else 0.5 * squared_length(apart))
-    return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
+    return sum_parts(parts).certificate(
+        0.5 * squared_length(w if regularised is None else regularised),
+        0.0 if apart is None else 0.5 * squared_length(apart),
+    )
 
 
 def certify_by_blocks(state: State, pace: Pace) -> Certificate:
@@ -71,7 +72,7 @@ def certify_by_blocks(state: State, pace: Pace) -> Certificate:
     assert problem.data.blocks is not None
     for _ in range(2):
         apart = np.zeros_like(w)
-        parts = [(0.0, 0.0, 0.0)]
+        parts = list[tuple[float, float, float]]()
         with problem.data.blocks.read() as stream:
             for block in chain.from_iterable(stream):
                 inside = slice(block.begin, block.end)
@@ -85,11 +86,8 @@ def certify_by_blocks(state: State, pace: Pace) -> Certificate:
         if state.is_primal or distance <= NEAR * squared_length(w):
             break
         w += apart
-    violations, losses, gaps = zip(*parts, strict=True)
     of_anchor = w[-1] ** 2 - (w[-1] - state.anchor) ** 2
-    primal = 0.5 * (squared_length(w) - of_anchor) + fsum(losses)
-    gap = fsum((*gaps, 0.5 * distance))
-    return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
+    return sum_parts(parts).certificate(0.5 * (squared_length(w) - of_anchor), 0.5 * distance)
 
 
 def drift(n_steps: int) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from enum import Enum
 from itertools import count
 from math import isnan, nan
@@ -22,6 +21,7 @@ from ..runtime import interrupt
 from ..runtime.pace import Pace
 from ..runtime.threads import Team
 from ..solution import HISTORY, Certificate, Look, Progress, Snapshot
+from .stop import Stop
 from .trend import Budget
 
 NEXT_PHASE = "next phase"
@@ -49,16 +49,6 @@ class Ended(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-@dataclass(frozen=True)
-class Stop:
-    """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap where given; and the caps."""
-
-    tol: float = 1e-3
-    gap_tol: float | None = None
-    max_iter: int | None = None
-    max_time: float | None = None
 
 
 class Clock:
@@ -244,7 +234,7 @@ class Run:
             estimate = gap if isnan(gain) else gap * self._left_after(gap)
             if estimate <= self.stop.gap_tol * (self.dual + estimate):
                 certificate = self.certificate = self._certify(self.passes)
-                if certificate.gap <= self.stop.gap_tol:
+                if self.stop.met(certificate):
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # aim the next check at the gap that this one measured
                     self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)

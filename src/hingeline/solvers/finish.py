@@ -11,10 +11,10 @@ import numpy as np
 from ..data.problem import Data
 from ..runtime.pace import Pace
 from ..solution import Certificate, Solution
-from .driver import NEXT_PHASE, Ended, Run, Stop
+from .driver import NEXT_PHASE, Ended, Run
 from .engines import AUTO, HYBRID
 from .select import is_for_rounding
-from .train import GOOD_GAP
+from .stop import Stop
 from .trend import Budget
 
 SMALL_STEPS = 1_000_000  # visits that accuracy beyond what was asked for may take
@@ -62,9 +62,7 @@ def solution_of(
     alpha: Any,
 ) -> Solution:
     """Return what a run has left; rounding that stopped it where the goal was met is no news."""
-    met = certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
-    if reason == "rounding" and met:
-        reason = "tol" if stop.gap_tol is None else "gap_tol"
+    reason, converged = stop.outcome(reason, certificate)
     run.finish(certificate.gap)
     return Solution(
         w=w,
@@ -76,6 +74,6 @@ def solution_of(
         n_steps=run.n_steps,
         seconds=run.clock.seconds,
         solver=HYBRID if solver == AUTO else solver,
-        converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
+        converged=converged,
         stop_reason=reason,
     )

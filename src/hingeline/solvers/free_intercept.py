@@ -29,11 +29,11 @@ from ..data.problem import Problem
 from ..runtime.pace import Pace
 from ..solution import Certificate, Progress, Solution
 from .certificate import certify, weights
-from .driver import Stop
 from .engines import AUTO
 from .select import is_for_rounding
 from .state import new_variables_of
-from .train import GOOD_GAP, train
+from .stop import Stop
+from .train import train
 
 INNER = 0.1  # share of what is asked for that each problem is solved to
 MOST_PROBLEMS = 100
@@ -76,10 +76,10 @@ def train_free(
         alpha0 = solution.alpha.copy()
         b, move = solution.intercept, solution.intercept - c
         certificate, alpha = certify_free(problem, solution, abs(move))
-        met = certificate.gap <= stop.gap_tol if stop.gap_tol is not None else certificate.violation < stop.tol
+        met = stop.met(certificate)
         settled = abs(move) <= ROUNDING * (1.0 + abs(b)) or high - low <= ROUNDING * (1.0 + abs(b))
         if settled or (met and not small) or not solution.converged or len(found) == MOST_PROBLEMS:
-            return _merged(found, replace(solution, alpha=alpha), certificate, stop, met)
+            return _merged(found, replace(solution, alpha=alpha), certificate, stop)
         if move > 0.0:
             low = max(low, b)
         else:
@@ -142,7 +142,7 @@ def _counting(callback: Callable[[Progress], Any] | None, found: list[Solution])
     )
 
 
-def _merged(found: list[Solution], last: Solution, certificate: Certificate, stop: Stop, met: bool) -> Solution:
+def _merged(found: list[Solution], last: Solution, certificate: Certificate, stop: Stop) -> Solution:
     """Return the last solution, with the certificate of the whole and the work of all."""
     parts, steps, seconds = [], 0, 0.0
     for s in found:
@@ -155,9 +155,9 @@ def _merged(found: list[Solution], last: Solution, certificate: Certificate, sto
     history = np.concatenate(parts)
     if history.size:
         history["gap"][-1] = certificate.gap
-    reason = last.stop_reason
+    reason, converged = last.stop_reason, False
     if last.converged:
-        reason = ("tol" if stop.gap_tol is None else "gap_tol") if met else "rounding"
+        reason, converged = stop.outcome("rounding", certificate)
     return replace(
         last,
         certificate=certificate,
@@ -165,6 +165,6 @@ def _merged(found: list[Solution], last: Solution, certificate: Certificate, sto
         n_iter=sum(s.n_iter for s in found),
         n_steps=steps,
         seconds=seconds,
-        converged=last.converged and (met or certificate.gap <= GOOD_GAP),
+        converged=converged,
         stop_reason=reason,
     )

@@ -40,13 +40,13 @@ import numpy as np
 from ..data.problem import Data, Problem
 from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..kernels.rows import DenseRows
-from .driver import Stop
 from .engines import AUTO, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
 from .newton.newton import sample_step
 from .newton.newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .newton.newton_cg import sampled_rows
 from .newton.operators import NARROW
 from .newton.smoothed import LARGEST_FACTOR
+from .stop import Stop
 from .trend import Budget
 
 FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps

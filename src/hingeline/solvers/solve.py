@@ -12,11 +12,11 @@ from joblib import effective_n_jobs
 from ..data.problem import make_problem, read_data
 from ..kernels.losses import EVERY_LOSS, REGRESSION, SMOOTH, Hinge, Loss
 from ..solution import Progress, Solution
-from .driver import Stop
 from .engines import check_solver
 from .free_intercept import train_free
 from .l1.by_columns import columns_if_many
 from .l1.primal import train_primal
+from .stop import Stop
 from .train import train
 
 

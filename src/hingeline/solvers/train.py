@@ -16,12 +16,12 @@ from ..runtime.pace import Pace
 from ..runtime.threads import WORTH_SHARING, Team
 from ..solution import Certificate, Progress, Snapshot, Solution
 from .certificate import certify, certify_by_blocks, drift, rounding_floor, weights
-from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run, Stop
+from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run
 from .engines import ENGINES, Engine
 from .select import plan
 from .state import Near, State, new_variables_of
+from .stop import Stop
 
-GOOD_GAP = 1e-3  # where rounding ends a run at a larger gap than this, it has not converged
 MOST_RESTARTS = 3
 FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # so many steps from w = 0 may add rounding of this share of the gap
 
@@ -122,14 +122,13 @@ def _train(
         engines.append(ENGINES[phase.engine])
         reason, certificate = _phase(engines[-1].load(), state, run, refresh, to_the_end)
         stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
-        if not (reason == NEXT_PHASE or (stuck and not meets(certificate, stop))):
+        if not (reason == NEXT_PHASE or (stuck and not stop.met(certificate))):
             break
         run.dual = certificate.dual
         if before is not None and run.dual < before[1]:  # the next phase is to start from the better of the two
             variables.alpha[:], run.dual = before
             state.is_primal = True  # so that w is computed anew
-    if reason == "rounding" and meets(certificate, phase.stop):
-        reason = "tol" if stop.gap_tol is None else "gap_tol"
+    reason, converged = phase.stop.outcome(reason, certificate)
     run.finish(certificate.gap)
     return Solution(
         w=state.w[:-1],
@@ -141,14 +140,9 @@ def _train(
         n_steps=run.n_steps,
         seconds=clock.seconds,
         solver="+".join(engine.name for engine in engines),
-        converged=reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP),
+        converged=converged,
         stop_reason=reason,
     )
-
-
-def meets(certificate: Certificate, stop: Stop) -> bool:
-    """Tell whether a certificate meets the stop rule."""
-    return certificate.violation < stop.tol if stop.gap_tol is None else certificate.gap <= stop.gap_tol
 
 
 def _phase(

@@ -8,13 +8,14 @@ from problems import classification, csr
 from hingeline import Logistic, SquaredHinge
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.random import seeded
-from hingeline.solvers.driver import Clock, Run, Stop
+from hingeline.solvers.driver import Clock, Run
 from hingeline.solvers.frequencies import Frequencies
 from hingeline.solvers.l1.by_columns import FEW_COLUMNS, as_columns, columns_if_many
 from hingeline.solvers.l1.gram_lasso import Gram, gram_lasso
 from hingeline.solvers.l1.lasso import Seen, lasso
 from hingeline.solvers.l1.penalised import Penalised
 from hingeline.solvers.l1.proximal import ProximalNewton
+from hingeline.solvers.stop import Stop
 
 LOSSES = {"squared_hinge": SquaredHinge, "logistic": Logistic}
 

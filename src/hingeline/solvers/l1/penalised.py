@@ -9,7 +9,7 @@ a free intercept asks for sum_i a_i s_i = 0, then all by t = min(1, min_j l1_j/|
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import fsum, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ...data.problem import Problem
 from ...runtime.pace import Pace
 from ...solution import Certificate, Snapshot
 from ..certificate import UNIT_ROUNDOFF
+from ..certificate_parts import sum_parts
 from .by_columns import ByColumns, ByRows, Matrix
 from .columns import Columns
 from .expansion import expand, row_terms
@@ -101,20 +102,18 @@ class Penalised:
         bounded = (self.l2 == 0.0) & (self.l1 > 0.0)
         steepest = float(np.max(np.abs(g[bounded]) / self.l1[bounded], initial=1.0))
         t = 1.0 / steepest
-        parts = [
-            row_terms(self.loss, self.y, self.C, self.f, alpha, t, begin, end)
+        parts = sum_parts(
+            (0.0, *row_terms(self.loss, self.y, self.C, self.f, alpha, t, begin, end))
             for begin, end in pace.slices(self.f.size)
-        ]
-        losses, gaps = zip(*parts, strict=True)
+        )
         v = -t * g
         conjugate = np.zeros_like(v)
         curved = self.l2 > 0.0
         conjugate[curved] = np.maximum(np.abs(v[curved]) - self.l1[curved], 0.0) ** 2 / (2.0 * self.l2[curved])
         size = np.abs(self.w)
         terms = self.l1 * size + 0.5 * self.l2 * size * size + conjugate - v * self.w
-        primal = self.penalty(self.w) + fsum(losses)
-        gap = fsum(gaps) + float(np.sum(np.maximum(terms, 0.0)))
-        return Certificate(self.violation, primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
+        parts = parts._replace(violation=self.violation)
+        return parts.certificate(self.penalty(self.w), float(np.sum(np.maximum(terms, 0.0))))
 
     def snapshot(self) -> Snapshot:
         """Return the model so far."""

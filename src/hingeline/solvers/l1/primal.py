@@ -30,9 +30,10 @@ from ...kernels.random import seeded
 from ...runtime.blas import blas
 from ...runtime.pace import Pace
 from ...solution import Progress, Solution
-from ..driver import Clock, Ended, Run, Stop, Verdict
+from ..driver import Clock, Ended, Run, Verdict
 from ..engines import stepwise_engine
 from ..finish import run_engine, solution_of
+from ..stop import Stop
 from .columns import Columns
 from .penalised import Penalised
 from .proximal import ProximalNewton

@@ -32,10 +32,12 @@ from ...kernels.schedule import Preferences
 from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Snapshot, Solution
 from ..certificate import UNIT_ROUNDOFF
-from ..driver import Clock, Run, Stop, Verdict
+from ..certificate_parts import sum_parts
+from ..driver import Clock, Run, Verdict
 from ..engines import stepwise_engine
 from ..finish import certificate_of, run_engine, solution_of
 from ..frequencies import Frequencies
+from ..stop import Stop
 from ..train import train
 from .examples import add_class_weights, certify_examples, visit
 from .twin_rows import settle_twins
@@ -73,13 +75,11 @@ class Examples:
         self.w[:] = 0.0
         for begin, end in pace.slices(n):
             add_class_weights(rows, self.alpha, self.w, self.scratch, begin, end)
-        parts = [
+        parts = (
             certify_examples(rows, self.alpha, self.C, self.y, self.w, self.scratch, begin, end)
             for begin, end in pace.slices(n)
-        ]
-        violations, losses, gaps = zip(*parts, strict=True)
-        primal, gap = 0.5 * squared_length(self.w) + fsum(losses), fsum(gaps)
-        return Certificate(max(violations), primal, primal - gap, 0.0 if primal == 0.0 else gap / primal)
+        )
+        return sum_parts(parts).certificate(0.5 * squared_length(self.w))
 
     def settle(self, twins: Twins, pace: Pace) -> tuple[int, float]:
         """Solve the sub-problems of the twins; returns steps and gain."""
@@ -209,5 +209,5 @@ def _two_classes(
         w=np.array([-0.5 * s.w, 0.5 * s.w]),
         intercept=np.array([-0.5, 0.5]) * s.intercept,
         alpha=np.column_stack([-half, half]),
-        certificate=Certificate(c.violation, 0.5 * c.primal, 0.5 * c.dual, c.gap),
+        certificate=c._replace(primal=0.5 * c.primal, dual=0.5 * c.dual),
     )

@@ -13,8 +13,9 @@ from scipy.linalg import lapack
 
 from ...kernels.losses import SMOOTH, UNBOUNDED, Logistic, lower, missing, upper
 from ...runtime.threads import Team
-from ..driver import Run, Stop
+from ..driver import Run
 from ..state import State
+from ..stop import Stop
 from .conjugate import conjugate_gradients, steps_worth
 from .line import LINE_STEPS, beginning, line_pace, step_along
 from .operators import RowOperator

@@ -32,10 +32,11 @@ from ...kernels.schedule import Preferences
 from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Snapshot, Solution
 from ..certificate import UNIT_ROUNDOFF
-from ..driver import Clock, Run, Stop, Verdict
+from ..driver import Clock, Run, Verdict
 from ..engines import stepwise_engine
 from ..finish import certificate_of, run_engine, solution_of
 from ..frequencies import Frequencies
+from ..stop import Stop
 from .pairs import NOBODY, one_class_terms, visit_pairs
 
 NOTHING = 1e-12  # share of the largest |W| that there could be; an optimum of 0 is not divided by
@@ -117,7 +118,7 @@ class OneClass:
         gap = fsum(gaps)
         size = max(abs(dual), abs(dual + gap), NOTHING * self.data.largest_q * self.total**2)
         violation = max(0.0, max(largest) - min(least))
-        return Certificate(violation, dual + gap, dual, 0.0 if size == 0.0 else gap / size)
+        return Certificate.of(violation, dual + gap, gap, size)
 
     def snapshot(self) -> Snapshot:
         """Return the model so far."""

@@ -1,0 +1,34 @@
+"""When a run may end: the stop rule, and what is made of the reason that ended it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..solution import Certificate
+
+GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap than this has not converged
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap if given; and the caps."""
+
+    tol: float = 1e-3
+    gap_tol: float | None = None
+    max_iter: int | None = None
+    max_time: float | None = None
+
+    @property
+    def rule(self) -> str:
+        """Which of the two rules holds: the reason to give when it is met."""
+        return "tol" if self.gap_tol is None else "gap_tol"
+
+    def met(self, certificate: Certificate) -> bool:
+        """Tell whether a certificate meets the rule. NaN meets none."""
+        return certificate.violation < self.tol if self.gap_tol is None else certificate.gap <= self.gap_tol
+
+    def outcome(self, reason: str, certificate: Certificate) -> tuple[str, bool]:
+        """Return why a run ended, and whether it has converged; rounding that met the rule is no news."""
+        if reason == "rounding" and self.met(certificate):
+            reason = self.rule
+        return reason, reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP)

@@ -1,0 +1,46 @@
+"""The stop rule: what meets it, and what is made of the reason that ended a run."""
+
+from math import nan
+
+import pytest
+
+from hingeline import Certificate
+from hingeline.solvers.stop import GOOD_GAP, Stop
+
+
+def at(violation=1.0, gap=1.0):
+    return Certificate.of(violation, primal=2.0, difference=2.0 * gap)
+
+
+def test_the_violation_must_be_below_tol():
+    stop = Stop(tol=0.1)
+    assert stop.rule == "tol"
+    assert stop.met(at(violation=0.09, gap=1.0))
+    assert not stop.met(at(violation=0.1, gap=0.0))
+
+
+def test_a_gap_tol_alone_counts_if_given():
+    stop = Stop(tol=0.1, gap_tol=0.25)
+    assert stop.rule == "gap_tol"
+    assert stop.met(at(violation=1.0, gap=0.25))
+    assert not stop.met(at(violation=0.0, gap=0.26))
+
+
+@pytest.mark.parametrize("stop", [Stop(), Stop(gap_tol=0.1)], ids=["tol", "gap_tol"])
+def test_nan_meets_nothing(stop):
+    assert not stop.met(at(nan, nan))
+    assert stop.outcome("rounding", at(nan, nan)) == ("rounding", False)
+
+
+@pytest.mark.parametrize(
+    ("reason", "certificate", "outcome"),
+    [
+        ("tol", at(), ("tol", True)),
+        ("max_iter", at(0.0, 0.0), ("max_iter", False)),
+        ("rounding", at(0.0, 1.0), ("tol", True)),  # met after all
+        ("rounding", at(1.0, GOOD_GAP), ("rounding", True)),  # nothing left to gain
+        ("rounding", at(1.0, 2.0 * GOOD_GAP), ("rounding", False)),
+    ],
+)
+def test_outcome(reason, certificate, outcome):
+    assert Stop(tol=0.1).outcome(reason, certificate) == outcome
