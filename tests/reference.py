@@ -2,7 +2,8 @@
 
 Written like the pseudo-code, with the points that it leaves open settled as in ``docs/algorithm.md``. Random numbers
 come from the engines' own generator in the same order, and preferences are kept in float32 as in the engines' records,
-so a reference run and an engine's run with the same seed visit the same variables in the same order.
+so a reference run and an engine's run with the same seed visit the same variables in the same order, until roundings
+begin to decide: the order of a sum differs, and so does the sweep in which a run stops.
 
 Notation: rows x_i, labels y_i, w = sum_i alpha_i y_i x_i, g_i = dW/dalpha_i, bounds 0 <= alpha_i <= U_i. For the hinge
 U_i = C_i and D_i = 0; for the squared hinge U_i is infinite and D_i = 1/(2 C_i) is added to the dual's diagonal.
@@ -11,21 +12,11 @@ U_i = C_i and D_i = 0; for the squared hinge U_i is infinite and D_i = 1/(2 C_i)
 from __future__ import annotations
 
 from math import exp, floor, inf
-from typing import NamedTuple
 
 import numpy as np
 
 from hingeline import Hinge
 from hingeline.kernels.random import plain_below, plain_uniform, seeded
-
-
-class Result(NamedTuple):
-    """Where a reference run ended."""
-
-    alpha: np.ndarray
-    w: np.ndarray  # the intercept's weight last
-    sweeps: int
-    steps: int
 
 
 class Dual:
@@ -58,9 +49,6 @@ class Dual:
         self.w += mu * self.y[i] * self.x[i]
         return mu, mu * (g - mu / 2.0 * curvature)
 
-    def result(self, sweeps, steps):
-        return Result(self.alpha, self.w, sweeps, steps)
-
 
 def shuffle(order, rng):
     """Fisher-Yates, in place."""
@@ -69,17 +57,16 @@ def shuffle(order, rng):
         order[s], order[r] = order[r], order[s]
 
 
-def baseline(dual, eps, seed):
-    """Algorithm 2: uniform sweeps over the active set A, with hard shrinking."""
-    rng, sweeps, steps = seeded(seed), 0, 0
+def baseline(dual, eps, seed, max_sweeps=inf):
+    """Algorithm 2: uniform sweeps over the active set A, with hard shrinking; returns their number."""
+    rng, sweeps = seeded(seed), 0
     A = list(dual.variables)
     v_min_old, v_max_old = -inf, inf
-    while True:
+    while sweeps < max_sweeps:
         v_min, v_max = inf, -inf
         shuffle(A, rng)
         remaining = []
         for i in A:
-            steps += 1
             g = dual.gradient(i)
             at_zero, at_top = dual.alpha[i] == 0.0, dual.alpha[i] == dual.U[i]
             if (at_zero and g < v_min_old) or (at_top and g > v_max_old):
@@ -93,25 +80,25 @@ def baseline(dual, eps, seed):
         sweeps += 1
         if max(v_max, 0.0) - min(v_min, 0.0) < eps:  # settled: zero included, so violations of equal size do not pass
             if len(A) == len(dual.variables):
-                return dual.result(sweeps, steps)
+                break
             A = list(dual.variables)
             v_min_old, v_max_old = -inf, inf
         else:
             v_min_old = v_min if v_min < 0.0 else -inf
             v_max_old = v_max if v_max > 0.0 else inf
+    return sweeps
 
 
-def avsf(dual, eps, seed):
-    """Algorithm 3: sweeps along schedules that follow adaptive preferences p."""
-    rng, sweeps, steps = seeded(seed), 0, 0
+def avsf(dual, eps, seed, max_sweeps=inf):
+    """Algorithm 3: sweeps along schedules that follow adaptive preferences p; returns their number."""
+    rng, sweeps = seeded(seed), 0
     p = np.ones(len(dual.y), dtype=np.float32)
     D_ref, can_stop = 0.0, True
-    while True:
+    while sweeps < max_sweeps:
         v = 0.0
         I = define_schedule(p, dual.variables, rng)
         shuffle(I, rng)
         for i in I:
-            steps += 1
             g = dual.gradient(i)
             if dual.alpha[i] > 0.0 and -g > v:
                 v = -g
@@ -122,11 +109,12 @@ def avsf(dual, eps, seed):
         sweeps += 1
         if v < eps:
             if can_stop:
-                return dual.result(sweeps, steps)
+                break
             p[:] = 1.0
             can_stop = True
         else:
             can_stop = False
+    return sweeps
 
 
 def define_schedule(p, variables, rng):
@@ -150,7 +138,7 @@ def update_preference(p, gain, D_ref, l, *, first_sweep, c=1 / 5, p_min=1 / 20, 
     """Algorithm 5: returns the new preference and the new fading average of gains."""
     if first_sweep:  # settled: the very first one only
         return p, D_ref + gain / l
-    if D_ref > 0.0:  # settled: p is left alone where there is no average to compare with
+    if D_ref > 0.0:  # settled: p is left alone if there is no average to compare with
         h = c * (gain / D_ref - 1.0)
         p = min(max(exp(min(h, 30.0)) * p, p_min), p_max)
     return p, (1.0 - 1.0 / l) * D_ref + gain / l

@@ -1,9 +1,9 @@
 import re
 import signal
-import subprocess
 import sys
 import time
 
+import processes
 import pytest
 
 from hingeline.cli import demo, main
@@ -105,7 +105,8 @@ def test_wrong_usage(wrong, capsys):
 
 def test_in_a_process_of_its_own(tmp_path):
     command = [sys.executable, "-m", "hingeline", *TINY]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = processes.run(command)
+    assert done.returncode == 0
     assert len(table_rows(done.stdout)) == 2
     assert done.stdout.isascii()  # plain text when piped
     assert done.stderr == ""
@@ -116,7 +117,7 @@ def test_in_a_process_of_its_own(tmp_path):
 def test_ctrl_c_during_training_ends_it_with_130():
     arguments = ["demo", "--no-plot", "--rows", "5000", "--cols", "15000", "--c", "1000", "--gap", "1e-15"]
     command = [sys.executable, "-m", "hingeline", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with processes.started(command) as process:
         while not process.stdout.readline().startswith("---"):
             assert process.poll() is None
         time.sleep(0.3)  # well into the first training

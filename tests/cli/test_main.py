@@ -1,6 +1,6 @@
-import subprocess
 import sys
 
+import processes
 import pytest
 
 import hingeline
@@ -40,9 +40,8 @@ def test_what_ends_a_command(error, status, message, monkeypatch, capsys):
 
 def test_a_reader_that_leaves_causes_no_traceback():
     code = "import sys; from hingeline.cli import main; sys.exit(main(['demo', '--help']))"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.stdout.close()
-    error = process.stderr.read()
-    process.stderr.close()
-    process.wait(timeout=60)
+    with processes.started([sys.executable, "-c", code]) as process:
+        process.stdout.close()
+        error = process.stderr.read()
+        process.wait(timeout=60)
     assert "Traceback" not in error

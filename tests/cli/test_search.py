@@ -3,12 +3,12 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import warnings
 
 import numpy as np
+import processes
 import pytest
 from problems import classification, csr, regression
 from sklearn.model_selection import StratifiedKFold
@@ -182,13 +182,13 @@ def test_ctrl_c(tmp_path):
     dump_svmlight(csr(rng.normal(size=(1500, 30))), rng.choice([-1, 1], 1500), str(tmp_path / "hard.txt"))
     words = ["search", "-s", "3", "--solver", "hybrid", "--tol", "1e-12", "--c-min", "1e-6", "--c-step", "1e12"]
     words += ["--c-max", "1e6", "--out", str(tmp_path / "out"), str(tmp_path / "hard.txt")]
-    process = subprocess.Popen([sys.executable, "-m", "hingeline", *words], stderr=subprocess.PIPE, text=True)
     path = tmp_path / "out" / "path.json"
-    while process.poll() is None and not (path.exists() and None not in scores_in(path.parent)[0]):
-        time.sleep(0.05)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    with processes.started([sys.executable, "-m", "hingeline", *words], stdout=None) as process:
+        while process.poll() is None and not (path.exists() and None not in scores_in(path.parent)[0]):
+            time.sleep(0.05)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert "the same command goes on" in said
     assert scores_in(path.parent)[1] == [None] * 5

@@ -7,11 +7,11 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 
 import numpy as np
+import processes
 import pytest
 from svmlight_files import make_rows, text_of, write_rows
 
@@ -335,12 +335,12 @@ def test_interrupted(hard, files, named):
         "import sys; from hingeline.cli import main; from hingeline.liblinear import starts\n"
         f"starts.FIRST_SLICE, starts.LONGEST_SLICE = 0.1, 0.1; sys.exit(main({['train', *words]!r}))"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60.0
-    while not (files / "state").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    with processes.started([sys.executable, "-c", code]) as process:
+        deadline = time.monotonic() + 60.0
+        while not (files / "state").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     if named:
@@ -362,7 +362,7 @@ def test_training_needs_no_scikit_learn(files):
         "heavy = {'sklearn', 'pandas', 'matplotlib', 'joblib', 'scipy.stats', 'rich'} & set(sys.modules)\n"
         "print(json.dumps([statuses, sorted(heavy)]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", code])
     assert json.loads(done.stdout) == [[0, 0, 0, 0], []]
 
 

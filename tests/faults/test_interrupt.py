@@ -1,10 +1,10 @@
 """Ctrl-C ends a fit at once and leaves the estimator as it was."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 from problems import COORDINATE_ENGINES
 
@@ -27,7 +27,7 @@ def test_ctrl_c_in_other_engines(engine):
 
 
 def check(name, reports):
-    done = subprocess.run([sys.executable, SCRIPT, name], capture_output=True, text=True, timeout=300, check=False)
+    done = processes.run([sys.executable, SCRIPT, name], timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == reports

@@ -1,9 +1,9 @@
 import os
 import signal
-import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
@@ -98,7 +98,7 @@ def test_an_existing_target_is_refused_before_any_work(text, tmp_path):
 
 WRITES_FOR_EVER = """
 import sys, numpy as np
-from hingeline.io.writer import DatasetWriter
+from hingeline.io.dataset.writer import DatasetWriter
 with DatasetWriter(sys.argv[1], force=True) as writer:
     while True:
         writer.append(np.ones(9), np.arange(10), np.zeros(9, np.int32), np.full(9, 0.1))
@@ -111,9 +111,7 @@ with DatasetWriter(sys.argv[1], force=True) as writer:
 def test_a_killed_writer_leaves_nothing_that_opens(text, tmp_path):
     convert(text, tmp_path / "set")
     before = read_description(tmp_path / "set")
-    with subprocess.Popen(
-        [sys.executable, "-c", WRITES_FOR_EVER, str(tmp_path / "set")], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with processes.started([sys.executable, "-c", WRITES_FOR_EVER, tmp_path / "set"]) as process:
         assert process.stdout.readline() == "running\n"
         process.kill()
     assert read_description(tmp_path / "set") == before

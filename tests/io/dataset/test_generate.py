@@ -1,8 +1,8 @@
 import os
-import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
 
 from hingeline import LinearSVC
@@ -102,7 +102,7 @@ def test_interrupted(tmp_path):
 
 
 DRAW = """
-import hingeline.io.generate as generate
+import hingeline.io.dataset.generate as generate
 generate.PILOT_ROWS = 11
 drawn = [part.tolist() for part in generate.Recipe(9, 3, 1.1, 0.2, True, 7).rows(5, 9)]
 """
@@ -111,9 +111,7 @@ drawn = [part.tolist() for part in generate.Recipe(9, 3, 1.1, 0.2, True, 7).rows
 def test_uncompiled_code_draws_the_same(monkeypatch):
     monkeypatch.setattr("hingeline.io.dataset.generate.PILOT_ROWS", 11)
     environment = dict(os.environ, NUMBA_DISABLE_JIT="1")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", DRAW + "print(drawn)"], env=environment, capture_output=True, text=True
-    )
+    done = processes.run([sys.executable, "-W", "error", "-c", DRAW + "print(drawn)"], env=environment)
     namespace = {}
     exec(DRAW, namespace)
     assert (done.stdout, done.stderr) == (f"{namespace['drawn']}\n", "")

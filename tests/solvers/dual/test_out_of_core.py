@@ -1,11 +1,11 @@
 """Data that does not fit in memory: the same optimum and certificate as in memory, whatever the layout."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import processes
 import pytest
 from problems import LOSSES, classification, csr, primal
 from scipy import sparse
@@ -246,7 +246,7 @@ def test_a_shelf_keeps_within_its_bytes_and_free_rows_first(stored):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
 def test_ctrl_c(tmp_path):
-    done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True, timeout=120, check=False)
+    done = processes.run([sys.executable, SCRIPT, tmp_path])
     assert done.returncode == 0, done.stderr[-2000:]
     report = json.loads(done.stdout)
     assert report["seconds"] is not None  # the fit was interrupted, not over
