@@ -9,7 +9,6 @@ from sklearn.svm import SVC, SVR
 from sklearn.svm import LinearSVR as SklearnLinearSVR
 
 from hingeline import LinearSVC, LinearSVR, Logistic, LogisticRegression, solve
-from hingeline.kernels.losses import SMOOTH
 
 GAP = 1e-9
 REL = 1e-6
@@ -43,8 +42,7 @@ def objective(name, X, y, w, b, C, *, weights=1.0, bias=None):
 
 
 def engines_of(name):
-    smooth = isinstance(EVERY_LOSS[name](1.0), SMOOTH)
-    return (*COORDINATE_ENGINES, "newton", *(SMOOTH_ENGINES if smooth else ()))
+    return (*COORDINATE_ENGINES, "newton", *(SMOOTH_ENGINES if EVERY_LOSS[name](1.0).is_smooth else ()))
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])

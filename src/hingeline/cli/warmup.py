@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     for name, X, y in _layouts():
         began = time.perf_counter()
         for loss in (Hinge(), SquaredHinge()):
-            for solver in names_for(smooth=not isinstance(loss, Hinge)):
+            for solver in names_for(smooth=loss.is_smooth):
                 solve(X, y, loss=loss, solver=solver)
                 count += 1
         LinearSVC().fit(X, y).predict(X)
@@ -89,7 +89,7 @@ def _other_problems(X: Any, y: Any) -> int:
 
     count = 0
     for loss in (Logistic(), EpsilonInsensitive(), SquaredEpsilonInsensitive()):
-        for solver in names_for(smooth=not isinstance(loss, EpsilonInsensitive)):
+        for solver in names_for(smooth=loss.is_smooth):
             solve(X, y, loss=loss, solver=solver)
             count += 1
     for smooth in (SquaredHinge(), Logistic()):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..kernels.losses import REGRESSION, UNBOUNDED, Loss
+from ..kernels.losses import SMALLEST_C, Loss
 from ..kernels.passes import scan_sparse, squared_norms
 from ..kernels.rows import CsrRows, DenseRows, Rows
 from ..runtime.pace import Pace
@@ -25,7 +25,6 @@ from .blocks import Blocks, plan_blocks
 from .layout import compressed, filled, read_only, sparse_rows, unsigned
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
-SMALLEST_C = 1e-300  # below, 1/(2 C) overflows
 
 
 class NotANumberError(ValueError, TypeError):
@@ -82,7 +81,7 @@ class Problem:
     @cached_property
     def signs(self) -> np.ndarray:
         """Return the s_i in w = sum_i alpha_i s_i x_i: labels, or ones."""
-        return np.ones(self.data.n_rows, dtype=np.float32) if isinstance(self.loss, REGRESSION) else self.y
+        return np.ones(self.data.n_rows, dtype=np.float32) if self.loss.is_regression else self.y
 
     @property
     def every_row(self) -> bool:
@@ -103,10 +102,7 @@ class Problem:
 
 def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Loss) -> Problem:
     """Return the problem of ``y`` (labels -1 and +1, or targets) and, where given, row ``weights`` that multiply C."""
-    if not (loss.C >= SMALLEST_C and isfinite(loss.C)):
-        raise ValueError(f"C must be a positive finite number, {SMALLEST_C:g} or more; got {loss.C!r}.")
-    if isinstance(loss, REGRESSION) and not (loss.epsilon >= 0.0 and isfinite(loss.epsilon)):
-        raise ValueError(f"epsilon must be finite and not negative; got {loss.epsilon!r}.")
+    loss.check()
     C: np.ndarray | float = float(loss.C)
     visited = data.q > 0.0
     if weights is not None:
@@ -123,7 +119,7 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
     longest = 2.0 * total_C * sqrt(data.largest_q)
     farthest = at_zero + sqrt(data.largest_q) * longest
     largest = longest * longest + total_C * farthest
-    if not (max(largest, farthest) * farthest if isinstance(loss, UNBOUNDED) else largest) < inf:
+    if not (largest if loss.is_bounded else max(largest, farthest) * farthest) < inf:
         raise ValueError(
             f"C = {loss.C:g} times the weights times the squared values of X{' and y' * (at_zero > 1.0)} overflows "
             "float64: scale them, or choose a smaller C."

@@ -30,7 +30,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.problem import Problem
-from ..kernels.losses import Logistic
 from ..kernels.passes import respond_rows, squared_length, weighted_lengths
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
@@ -72,5 +71,5 @@ def _slope_at_zero(problem: Problem) -> np.ndarray:
 
 def _scale(problem: Problem) -> float:
     """Sum of k_i |x_i|."""
-    k = problem.C * np.full(problem.data.n_rows, 1.0 if isinstance(problem.loss, Logistic) else 2.0)
+    k = problem.C * np.full(problem.data.n_rows, problem.loss.curvature_scale)
     return weighted_lengths(k, problem.data.q) or 1.0

@@ -10,29 +10,14 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..data.problem import SMALLEST_C, Problem, make_problem, read_data
-from ..kernels.losses import (
-    EVERY_LOSS,
-    REGRESSION,
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Loss,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from ..data.problem import Problem, make_problem, read_data
+from ..kernels.losses import EVERY_LOSS, SMALLEST_C, Loss, checked_loss
 from ..solution import Progress, Solution
 from ..solvers.engines import check_solver
 from ..solvers.solve import checked_labels, checked_stop, checked_targets
 from .walk import Walk
 
-LOSSES: dict[str, Loss] = {
-    "hinge": Hinge(),
-    "squared_hinge": SquaredHinge(),
-    "logistic": Logistic(),
-    "epsilon_insensitive": EpsilonInsensitive(),
-    "squared_epsilon_insensitive": SquaredEpsilonInsensitive(),
-}
+LOSSES: dict[str, Loss] = {kind.name: kind() for kind in EVERY_LOSS}
 
 
 @dataclass(frozen=True)
@@ -97,14 +82,14 @@ def c_path(
     -------
     CPath
     """
-    loss = checked_loss(loss)
+    loss = named_loss(loss)
     grid = checked_grid(Cs)
     check_solver(solver)
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     if not isfinite(bias):
         raise ValueError(f"bias must be finite; got {bias!r}.")
     data = read_data(X, float(bias or free_intercept))
-    y = (checked_targets if isinstance(loss, REGRESSION) else checked_labels)(y, data.n_rows)
+    y = (checked_targets if loss.is_regression else checked_labels)(y, data.n_rows)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
     def problem_at(C: float) -> Problem:
@@ -125,15 +110,13 @@ def c_path(
     return CPath(grid[: len(solutions)], tuple(solutions), seconds)
 
 
-def checked_loss(loss: str | Loss) -> Loss:
+def named_loss(loss: str | Loss) -> Loss:
     """Return the loss that a name stands for, its numbers as floats."""
-    if isinstance(loss, str):
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, or an object of theirs; got {loss!r}.")
-        return LOSSES[loss]
-    if not isinstance(loss, EVERY_LOSS):
-        raise ValueError(f"loss must be one of {', '.join(kind.__name__ for kind in EVERY_LOSS)}; got {loss!r}.")
-    return type(loss)(*map(float, loss))
+    if not isinstance(loss, str):
+        return checked_loss(loss)
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, or an object of theirs; got {loss!r}.")
+    return LOSSES[loss]
 
 
 def checked_grid(Cs: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..data.problem import Problem
-from ..kernels.losses import UNBOUNDED, Logistic, upper
+from ..kernels.losses import upper
 from ..kernels.passes import squared_length, sum_dual_terms
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
@@ -27,7 +27,7 @@ AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding
 
 def at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
     """Tell which variables of a solution were at their upper bound, before C grew to that of ``problem``."""
-    if isinstance(problem.loss, (*UNBOUNDED, Logistic)):  # no bound, or one that is never reached
+    if not problem.loss.reaches_bounds:
         return np.zeros(alpha.size, dtype=bool)
     C = np.asarray(problem.C) / growth
     return np.asarray((np.abs(alpha) >= AT_BOUND * upper(problem.loss, C)) & (C > 0.0) & (problem.data.q > 0.0))

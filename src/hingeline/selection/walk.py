@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.problem import Problem
-from ..kernels.losses import UNBOUNDED, Logistic
 from ..kernels.passes import scores, squared_length
 from ..runtime.pace import Pace
 from ..solution import HISTORY, Progress, Solution
@@ -116,7 +115,7 @@ class Walk:
 
         None where there is more to do: also where errors count more at the larger C than the stop rule allows.
         """
-        if before is None or self._free or isinstance(problem.loss, (*UNBOUNDED, Logistic)):
+        if before is None or self._free or not problem.loss.reaches_bounds:
             return None
         if problem.data.blocks is not None or at_bound(problem, before.alpha, problem.loss.C / before.C).any():
             return None

@@ -2,7 +2,7 @@
 
 The stop that a sweep sees is approximate, since each variable was looked at with another w. So w is computed afresh
 from alpha (unless it is known to be as good as that), and one pass at that fixed w gives, with the m_i of
-kernels/losses.py,
+kernels/losses/verbs.py,
 
     P - D = sum_i gap_term(m_i, alpha_i),     P = |w|^2/2 + sum_i loss(m_i),     D = P - (P - D).
 

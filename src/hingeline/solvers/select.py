@@ -38,7 +38,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.problem import Data, Problem
-from ..kernels.losses import SMOOTH, Logistic, SquaredEpsilonInsensitive
 from ..kernels.rows import DenseRows
 from .engines import AUTO, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
 from .newton.newton import sample_step
@@ -49,7 +48,6 @@ from .newton.smoothed import LARGEST_FACTOR
 from .stop import Stop
 from .trend import Budget
 
-FEW_STEPS = (Logistic, SquaredEpsilonInsensitive)  # losses of which Newton's method needs a handful of steps
 SMALL = 100_000  # rows times columns; Newton's method, whatever the model says
 TINY = 10_000  # the same; solved to rounding, which costs nothing and forgets the order of the rows
 CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried, unless a trial is cheap
@@ -106,13 +104,13 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
         return [Phase(NEWTON, replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop), last]
     if data.n_features >= LARGEST_FACTOR and data.n_rows < ROWS_PER_WEIGHT * data.n_features:
         return [last]
-    if isinstance(problem.loss, FEW_STEPS) and data.n_features < LARGEST_SAMPLED_FACTOR:
+    if problem.loss.few_newton_steps and data.n_features < LARGEST_SAMPLED_FACTOR:
         return [Phase(NEWTON if is_cheap_to_factor(data) else NEWTON_CG, stop), last]
     step, sweeps, newton = estimates(problem, stop)
     rival, fewest = newton / step, FEWEST_SWEEPS * problem.n_variables
     second = Phase(NEWTON, stop)
     if by_products(problem):
-        engine = NEWTON_CG if isinstance(problem.loss, SMOOTH) else NEWTON
+        engine = NEWTON_CG if problem.loss.is_smooth else NEWTON
         second = Phase(engine, stop, Budget(review=EXCEEDED * rival, most=EXCEEDED * rival))
     if step * fewest > OPENING * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
         return [second, last]
@@ -146,7 +144,7 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     step = 45e-9 + cost.step * per_row
     if data.n_stored > IN_CACHE:
         step += step if cost is DENSE else 60e-9
-    smooth = isinstance(problem.loss, SMOOTH)
+    smooth = problem.loss.is_smooth
     sweeps = (3.0 + 8.0 * kappa**0.85 if smooth else 6.0 + 4.0 * kappa**0.85) * digits
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
     if by_products(problem):
@@ -160,5 +158,5 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
 
 def by_products(problem: Problem) -> bool:
     """Tell whether Newton's method is to go by conjugate gradients rather than by a dense factor."""
-    largest = LARGEST_SAMPLED_FACTOR if isinstance(problem.loss, SMOOTH) else LARGEST_FACTOR
+    largest = LARGEST_SAMPLED_FACTOR if problem.loss.is_smooth else LARGEST_FACTOR
     return problem.data.n_features >= largest

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..data.problem import make_problem, read_data
-from ..kernels.losses import EVERY_LOSS, REGRESSION, SMOOTH, Hinge, Loss
+from ..kernels.losses import Hinge, Loss, checked_loss
 from ..solution import Progress, Solution
 from .engines import check_solver
 from .free_intercept import train_free
@@ -79,20 +79,19 @@ def solve(
     -------
     Solution
     """
-    if not isinstance(loss, EVERY_LOSS):
-        raise ValueError(f"loss must be one of {', '.join(kind.__name__ for kind in EVERY_LOSS)}; got {loss!r}.")
+    loss = checked_loss(loss)
     check_solver(solver)
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     if not isfinite(bias):
         raise ValueError(f"bias must be finite; got {bias!r}.")
     n_threads = effective_n_jobs(n_jobs)
     data = read_data(X, float(bias or free_intercept), n_threads)
-    y = checked_targets(y, data.n_rows) if isinstance(loss, REGRESSION) else checked_labels(y, data.n_rows)
+    y = checked_targets(y, data.n_rows) if loss.is_regression else checked_labels(y, data.n_rows)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    problem = make_problem(data, y, weights, type(loss)(*map(float, loss)))
+    problem = make_problem(data, y, weights, loss)
     if alpha0 is not None:
         alpha0 = checked_start(alpha0, data.n_rows)
-    if l1_ratio is not None and not (isinstance(loss, SMOOTH) and alpha0 is None):
+    if l1_ratio is not None and not (loss.is_smooth and alpha0 is None):
         raise ValueError(f"l1_ratio needs a loss with a derivative and no alpha0; got {loss!r}.")
     seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
     if l1_ratio is not None:

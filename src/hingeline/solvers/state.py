@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.problem import Problem
-from ..kernels.losses import REGRESSION, lower, upper
+from ..kernels.losses import lower, upper
 from ..kernels.passes import settle_rows
 from ..kernels.variables import Variables, new_variables
 
@@ -59,7 +59,7 @@ def new_variables_of(problem: Problem, alpha0: np.ndarray | None) -> Variables:
     Rows of zeros get their optimal value at once, rows of no weight get zero: no engine visits them.
     """
     loss = problem.loss
-    variables = new_variables(problem.data.n_rows, targets=isinstance(loss, REGRESSION))
+    variables = new_variables(problem.data.n_rows, targets=loss.is_regression)
     variables.q[:] = problem.data.q
     variables.C[:] = problem.C
     variables.y[:] = problem.y

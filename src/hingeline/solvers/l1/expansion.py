@@ -1,11 +1,7 @@
 """A smooth loss around the present scores f: value, slope and curvature of each row, values along a line, gap terms.
 
-``curvature(loss, m, C, caution)`` is the second derivative of a loss in its score, or more, since Newton steps may be
-much too long. The logistic loss is nearly straight far from zero: with ``caution`` 1 it has the curvature of the
-parabola that touches it at m and lies above it everywhere (Jaakkola and Jordan's), whose minimum is always a descent,
-and with less something between the two, as long as no row that is far on the wrong side asks for a step longer than
-``LONGEST``. Squared losses are flat on one side of a bend, and a step may cross it: rows up to ``caution`` away from it
-have the curvature of the parabola that touches the loss at m and meets it ``caution`` further on.
+Curvatures are what the losses' verb ``curvature`` returns: with ``caution`` more than the second derivative, since
+Newton steps may be much too long.
 """
 
 from __future__ import annotations
@@ -14,54 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.compile import by_type, kernel
-from ...kernels.logistic import sigmoid
-from ...kernels.losses import (
-    Logistic,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-    gap_term,
-    missing,
-    primal_term,
-    response,
-    sign,
-)
-
-LEAST = 1e-300  # curvature
-LONGEST = 32.0  # step in its score that a row may ask for, as long as there is caution
-
-
-@kernel
-def near_share(distance: Any, caution: Any) -> Any:
-    """Curvature of the parabola that touches a flat loss there and meets its square ``caution`` further on."""
-    return (1.0 - distance / caution) ** 2 if distance < caution else 0.0
-
-
-def squared_hinge_curvature(loss: SquaredHinge, m: float, C: float, caution: float) -> float:
-    return 2.0 * C if m > 0.0 else 2.0 * C * near_share(-m, caution)
-
-
-def logistic_curvature(loss: Logistic, m: float, C: float, caution: float) -> float:
-    s = sigmoid(abs(m))
-    newton = s * (1.0 - s)
-    if caution == 0.0:
-        return C * newton
-    above = (s - 0.5) / abs(m) if abs(m) > 1e-3 else 0.25
-    newton = max(newton, LEAST)
-    return C * max(newton * (above / newton) ** caution, sigmoid(m) / LONGEST)
-
-
-def squared_insensitive_curvature(loss: SquaredEpsilonInsensitive, m: float, C: float, caution: float) -> float:
-    return 2.0 * C if abs(m) > loss.epsilon else 2.0 * C * near_share(loss.epsilon - abs(m), caution)
-
-
-curvature = by_type(
-    {
-        SquaredHinge: squared_hinge_curvature,
-        Logistic: logistic_curvature,
-        SquaredEpsilonInsensitive: squared_insensitive_curvature,
-    }
-)
+from ...kernels.compile import kernel
+from ...kernels.losses import curvature, gap_term, missing, primal_term, response, sign
 
 
 @kernel
@@ -69,7 +19,7 @@ def expand(
     loss: Any, y: Any, C: Any, f: Any, u: Any, tau: Any, caution: Any, before: Any,
     after: Any, alpha: Any, r: Any, h: Any, begin: Any, end: Any,
 ) -> Any:  # fmt: skip
-    """Expand the losses at the scores f + tau u: one exponential a row gives all that a step asks for.
+    """Expand the losses at the scores f + tau u: one exponential per row gives all that a step asks for.
 
     That is the losses themselves (``after``), the alpha_i that the scores call for, slopes r_i = -s_i alpha_i, and the
     curvatures h_i. Returns the sum of the losses' changes from ``before``.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.losses import Logistic
 from ..driver import Run
 from ..frequencies import Frequencies
 from .gram_lasso import Gram, gram_lasso
@@ -28,9 +27,9 @@ class ProximalNewton:
         self._p = np.ones(primal.w.size, dtype=np.float32)
         self._seen, self._sweeps, self._first = Seen(), 1, True
         few = primal.columns is None
-        is_logistic = isinstance(primal.loss, Logistic)
-        self._careful = is_logistic or not few
-        primal.caution, self._less = 1.0 if is_logistic and not few else 0.0, LESS
+        overshoots = primal.loss.newton_overshoots
+        self._careful = overshoots or not few
+        primal.caution, self._less = 1.0 if overshoots and not few else 0.0, LESS
         self._begins = True
         primal.expand()
         self._gram = Gram(primal, run) if few else None

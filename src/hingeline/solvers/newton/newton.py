@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.problem import Problem
-from ...kernels.losses import REGRESSION, SMOOTH, missing
+from ...kernels.losses import missing
 from ...runtime.blas import blas
 from ...runtime.threads import WORTH_SHARING
 from ..driver import ALONE, Ended, Run, Verdict
@@ -56,14 +56,14 @@ def newton(state: State, run: Run) -> None:
 
 def _unit(problem: Problem) -> float:
     """Return what is missing at w = 0 on average: 1 for labels. Widths are told in it."""
-    if not isinstance(problem.loss, REGRESSION):
+    if not problem.loss.is_regression:
         return 1.0
     return float(np.abs(missing(problem.loss, problem.y, 0.0)).mean()) or 1.0
 
 
 def sample_step(problem: Problem) -> int:
     """Return k where one row in k makes a sample that is worth its cost, else 1."""
-    per_weight = SAMPLED_IF_SMOOTH if isinstance(problem.loss, SMOOTH) else SAMPLED_PER_WEIGHT
+    per_weight = SAMPLED_IF_SMOOTH if problem.loss.is_smooth else SAMPLED_PER_WEIGHT
     return step_between(LEAST_STEP, SAMPLE_STEP, problem, per_weight)
 
 

@@ -1,6 +1,6 @@
 """Newton's method with conjugate gradients for smooth losses, matrix-free: any number of features. Beyond the paper.
 
-Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i = s_i x_i      (kernels/losses.py)
+Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i = s_i x_i   (kernels/losses/verbs.py)
 Gradient   w - Z' alpha(w)        Hessian   H = I + Z' S Z,   alpha_i and S_ii slope and curvature of loss_i at m_i
 
 Conjugate gradients find p with H p = -gradient + r, and a line search on the stored m and Zp finds the step tau. They
@@ -25,7 +25,7 @@ from math import sqrt
 import numpy as np
 from scipy.linalg import lapack
 
-from ...kernels.losses import SMOOTH, UNBOUNDED, missing
+from ...kernels.losses import missing
 from ..driver import Ended, Run, Verdict
 from ..state import State, new_variables_of
 from .conjugate import conjugate_gradients, steps_worth
@@ -59,7 +59,7 @@ class _Point:
     def __init__(self, state: State, run: Run) -> None:
         problem = state.problem
         self.loss, self.run = problem.loss, run
-        self.scale = 2.0 if isinstance(problem.loss, UNBOUNDED) else 1.0
+        self.scale = problem.loss.curvature_scale
         self.Z = RowOperator(problem, problem.signs.astype(np.float64), run.passes)
         self.rng = np.random.default_rng(state.rng[:1])
         self._searches = line_pace(run.clock.check, problem.data.n_rows)
@@ -172,7 +172,7 @@ def _begin_at_sample(state: State, run: Run) -> bool:
 
 def newton_cg(state: State, run: Run) -> None:
     """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
-    if not isinstance(state.problem.loss, SMOOTH):
+    if not state.problem.loss.is_smooth:
         raise ValueError(
             f'solver="newton_cg" needs a smooth loss; {type(state.problem.loss).__name__} has kinks. '
             'Use solver="newton" or "auto".'

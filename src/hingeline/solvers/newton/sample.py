@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.problem import Data, Problem
-from ...kernels.losses import REGRESSION, missing, primal_term
+from ...kernels.losses import missing, primal_term
 from ...kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from .responses import sum_terms
 
@@ -21,7 +21,7 @@ def step_between(least: int, most: int, problem: Problem, per_weight: int) -> in
 def objective_at_zero(problem: Problem) -> float:
     """Return the objective at w = 0: a sample whose solution is no better on all rows has missed what matters."""
     C, loss = np.broadcast_to(problem.C, problem.data.n_rows), problem.loss
-    if not isinstance(loss, REGRESSION):  # all labels miss the same
+    if not loss.is_regression:  # all labels miss the same
         return float(C.sum()) * primal_term(loss, missing(loss, 1.0, 0.0), 1.0)
     m = missing(loss, problem.y, 0.0).astype(np.float64)
     return float(sum_terms(loss, C.astype(np.float64), m, np.zeros_like(m), 0, m.size)[0])

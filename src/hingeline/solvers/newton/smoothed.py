@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from ...kernels.losses import SMOOTH, UNBOUNDED, Logistic, lower, missing, upper
+from ...kernels.losses import lower, missing, upper
 from ...runtime.threads import Team
 from ..driver import Run
 from ..state import State
@@ -49,7 +49,7 @@ class Smoothed:
         self._room: tuple[np.ndarray, ...] = ()
         if n <= FEW_WEIGHTS and problem.data.n_rows * n <= AT_ONCE:
             self._room = (np.empty((n, n)), np.empty(n), np.empty(problem.data.n_rows))
-        self.is_smooth = isinstance(problem.loss, SMOOTH)
+        self.is_smooth = problem.loss.is_smooth
         self.delta = 0.0 if self.is_smooth else delta
         self._searched = 0
         responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
@@ -109,14 +109,12 @@ class Smoothed:
     @property
     def scale(self) -> float:
         """Curvature of a row in the band over its entry there."""
-        if self.is_smooth:
-            return 2.0 if isinstance(self.loss, UNBOUNDED) else 1.0
-        return 0.5 / self.delta
+        return self.loss.curvature_scale / (1.0 if self.is_smooth else self.delta)
 
     def _accuracy(self) -> float:
         """Return what the next line search may leave of the slope."""
         searched, self._searched = self._searched, self._searched + 1
-        if isinstance(self.loss, Logistic):
+        if not self.loss.slope_has_kinks:
             return SMOOTH_LINE_ACCURACY
         return ROUGH_LINE_ACCURACY if self.is_smooth and searched in ROUGH_SEARCHES else LINE_ACCURACY
 

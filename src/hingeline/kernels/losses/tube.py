@@ -6,13 +6,18 @@ whose maximum is a soft threshold.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from .compile import kernel
+from ..compile import kernel
+from .verbs import diagonal, upper
+
+if TYPE_CHECKING:
+    from .epsilon_insensitive import EpsilonInsensitive
+    from .squared_epsilon_insensitive import SquaredEpsilonInsensitive
 
 
 @kernel
-def soft(x: Any, eps: Any) -> Any:
+def soft(x: float, eps: float) -> float:
     """Soft threshold: x moved by eps towards zero, and not beyond."""
     if x > eps:
         return x - eps
@@ -22,7 +27,7 @@ def soft(x: Any, eps: Any) -> Any:
 
 
 @kernel
-def insensitive_pull(g: Any, beta: Any, U: Any, eps: Any) -> Any:
+def insensitive_pull(g: float, beta: float, U: float, eps: float) -> tuple[float, float]:
     """Violation, and pressure, of a variable at ``beta`` whose smooth part of the dual has gradient ``g``.
 
     At zero the subgradients fill [g - eps, g + eps]; the one of least size counts.
@@ -38,8 +43,20 @@ def insensitive_pull(g: Any, beta: Any, U: Any, eps: Any) -> Any:
 
 
 @kernel
-def insensitive_step(m: Any, beta: Any, q: Any, D: Any, U: Any, eps: Any) -> Any:
+def insensitive_step(m: float, beta: float, q: float, D: float, U: float, eps: float) -> tuple[float, float]:
     """The best value of the variable, and the gain."""
     stepped = min(max(soft(m + q * beta, eps) / (q + D), -U), U)
     mu = stepped - beta
     return stepped, mu * (m - D * beta - 0.5 * mu * (q + D)) - eps * (abs(stepped) - abs(beta))
+
+
+def tube_pull(
+    loss: EpsilonInsensitive | SquaredEpsilonInsensitive, m: float, alpha: float, C: float
+) -> tuple[float, float]:
+    return insensitive_pull(m - diagonal(loss, C) * alpha, alpha, upper(loss, C), loss.epsilon)
+
+
+def tube_step(
+    loss: EpsilonInsensitive | SquaredEpsilonInsensitive, m: float, alpha: float, q: float, C: float
+) -> tuple[float, float]:
+    return insensitive_step(m, alpha, q, diagonal(loss, C), upper(loss, C), loss.epsilon)

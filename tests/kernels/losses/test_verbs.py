@@ -5,11 +5,16 @@ import pytest
 from problems import EVERY_LOSS, MARGIN_LOSSES
 
 from hingeline.kernels import losses
-from hingeline.kernels.logistic import divergence, divergence_estimate, sigmoid
+from hingeline.kernels.losses.traits import Traits
+from hingeline.kernels.losses.verbs import OF_SMOOTH_LOSSES, register
 
 MARGINS = np.linspace(-2.0, 3.0, 21)
 C = 0.7
 SMALL = 1e-6
+VERBS = (
+    *("missing", "sign", "lower", "upper", "diagonal", "primal_term", "gap_term", "gap_estimate", "pull", "step"),
+    *("response", "proximal", "unsettled", "curvature"),
+)
 
 
 def alphas(loss):
@@ -115,14 +120,13 @@ def test_pull_vanishes_just_at_the_optimum_and_shows_the_way(name):
 @pytest.mark.parametrize("name", EVERY_LOSS)
 def test_proximal_is_the_response_smoothed(name):
     loss = EVERY_LOSS[name](C)
-    smooth = isinstance(loss, losses.SMOOTH)
     delta, abar = 0.3, 0.2
-    scale = 1.0 if name == "logistic" else 2.0 if smooth else 0.5 / delta
+    scale = loss.curvature_scale / (1.0 if loss.is_smooth else delta)
     for m in MARGINS + 0.0123:  # away from kinks
         a, band = losses.proximal(loss, m, abar, delta, C)
         slope = (losses.proximal(loss, m + SMALL, abar, delta, C)[0] - a) / SMALL
         assert scale * band == pytest.approx(slope, rel=1e-4, abs=1e-6)
-        if smooth:
+        if loss.is_smooth:
             assert a == pytest.approx(losses.response(loss, m, C), rel=1e-12)
             assert losses.unsettled(loss, m, a, C) == (0.0, 0.0)
         else:  # a = argmax of a m - conjugate(a) - (a - abar)^2 delta / C
@@ -146,17 +150,40 @@ def test_a_row_of_zeros_is_solved_by_its_value(name):
     assert 0.0 < alpha <= losses.upper(loss, C)
 
 
-def test_logistic_at_its_ends():
-    """Margins of any size, probabilities of zero and one: finite, never negative, right where the answer is known."""
-    for m in (-1e308, -800.0, -40.0, 0.0, 40.0, 800.0, 1e308):
-        assert 0.0 <= sigmoid(m) <= 1.0
-        for a in (0.0, 5e-324, 1e-300, 1e-17, 0.5, 1.0 - 2.0**-53, 1.0):
-            terms = divergence(a, m), divergence_estimate(a, sigmoid(m))
-            assert np.isfinite(terms).all()
-            assert min(terms) >= 0.0
-    assert divergence(1.0, -800.0) == pytest.approx(800.0)
-    assert divergence(0.0, -40.0) == pytest.approx(np.exp(-40.0))
-    for d in (1e-3, 1e-5, 1e-9):  # second order: half of d^2/(s t)
-        assert divergence(0.3 + d, np.log(0.3 / 0.7)) == pytest.approx(
-            0.5 * d * d / 0.21, rel=2e-3 if d > 1e-4 else 1e-4
-        )
+@pytest.mark.parametrize("name", [name for name in EVERY_LOSS if EVERY_LOSS[name](C).is_smooth])
+def test_curvature_is_the_second_derivative_or_more(name):
+    loss = EVERY_LOSS[name](C)
+    for m in MARGINS + 0.0123:  # away from kinks
+        slope = (losses.response(loss, m + SMALL, C) - losses.response(loss, m - SMALL, C)) / (2.0 * SMALL)
+        before = losses.curvature(loss, m, C, 0.0)
+        assert before == pytest.approx(slope, rel=1e-6, abs=1e-9)
+        for caution in (0.1, 0.5, 1.0):
+            now = losses.curvature(loss, m, C, caution)
+            assert now >= before * (1.0 - 1e-12)
+            before = now
+
+
+def test_an_incomplete_loss_is_refused():
+    class Untold(Traits):
+        name = "untold"
+
+    class Kinked(Traits):
+        name = "kinked"
+        is_regression = is_smooth = is_bounded = reaches_bounds = False
+        curvature_scale = 1.0
+
+    class Smooth(Kinked):
+        is_smooth = True
+
+    def anything(*args):
+        return 0.0
+
+    kinked = {verb: anything for verb in VERBS if verb not in OF_SMOOTH_LOSSES}
+    with pytest.raises(TypeError, match="Untold does not say curvature_scale, is_bounded"):
+        register(Untold, **kinked)
+    with pytest.raises(TypeError, match="Kinked lacks step"):
+        register(Kinked, **{verb: anything for verb in kinked if verb != "step"})
+    with pytest.raises(TypeError, match="Kinked has curvature, which is none of its verbs"):
+        register(Kinked, **kinked, curvature=anything)
+    with pytest.raises(TypeError, match="Smooth lacks curvature"):
+        register(Smooth, **kinked)
