@@ -21,7 +21,7 @@ from liblinear import liblinearutil
 
 from hingeline.io import load_svmlight
 from hingeline.io.models.liblinear_file import LinearModel, read_model, write_model
-from hingeline.io.models.solver_types import REGRESSION, SOLVER_TYPES
+from hingeline.io.models.solver_types import SOLVER_TYPES
 from hingeline.liblinear.fit import TRAINERS, fit
 from hingeline.liblinear.predict import decide, scores
 from hingeline.liblinear.settings import Settings
@@ -33,7 +33,7 @@ def machine_objectives(model: LinearModel, X: Any, y: np.ndarray, C: float, p: f
     if model.type == 21:
         margins = model.rho - f[:, 0]
         yield 0.5 * float(np.sum(model.w**2)) + float(np.maximum(margins, 0.0).sum()) - model.rho * 0.5 * y.size
-    elif model.type in REGRESSION:
+    elif model.solver_type.is_regression:
         r = np.maximum(np.abs(y - f[:, 0]) - p, 0.0)
         yield 0.5 * float(np.sum(model.w**2)) + C * float(np.sum(r if model.type == 13 else r * r))
     elif model.type == 4:
@@ -72,7 +72,7 @@ def main() -> None:
         X, y = load_svmlight(path, zero_based=False)
         regression = np.any(y != np.floor(y)) or np.unique(y).size > 20
         for s in args.types:
-            if s in TRAINERS and (s in REGRESSION) == regression:
+            if s in TRAINERS and SOLVER_TYPES[s].is_regression == regression:
                 print(f"{name:18} -s {s:2}  {compare(X, y, s, args)}", flush=True)
 
 

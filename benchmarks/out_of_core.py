@@ -24,8 +24,7 @@ from time import perf_counter
 import numpy as np
 from memory import resident
 
-from hingeline.io import open_dataset
-from hingeline.io.dataset.generate import make_dataset
+from hingeline.io import make_dataset, open_dataset
 
 TIMES_THE_MEMORY = 4
 CONTROL_GROUPS = Path("/sys/fs/cgroup")

@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hingeline import LinearSVC
-from hingeline.io import open_dataset
-from hingeline.io.dataset.generate import make_dataset
+from hingeline.io import make_dataset, open_dataset
 
 folder = TemporaryDirectory()
 path = Path(folder.name, "made")

@@ -1,6 +1,7 @@
 """What importing costs, and which way imports point."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+MODULE_NAME = re.compile(r"hingeline(\.\w+)+")  # as importlib takes it
 SRC = Path(__file__).resolve().parent.parent / "src" / "hingeline"
 
 # What each part may import, besides itself. Data flows down this list, and imports point up it.
@@ -15,7 +17,7 @@ MAY_IMPORT = {
     "version": set(),
     "kernels": set(),
     "runtime": {"version"},
-    "io": {"kernels", "runtime"},
+    "io": {"kernels", "runtime", "version"},
     "data": {"io", "kernels", "runtime"},
     "synthetic": set(),
     "solution": {"kernels"},
@@ -24,7 +26,7 @@ MAY_IMPORT = {
     "estimators": {"data", "io", "kernels", "progress", "runtime", "solution", "solvers", "version"},
     "liblinear": {"data", "io", "kernels", "runtime", "solution", "solvers"},
     "selection": {"data", "estimators", "io", "kernels", "progress", "runtime", "solution", "solvers"},
-    "__init__": {"data", "estimators", "kernels", "selection", "solution", "solvers", "version"},
+    "__init__": {"data", "estimators", "io", "kernels", "selection", "solution", "solvers", "version"},
     "dask": {"__init__", "data", "estimators", "kernels", "runtime", "selection", "solution", "solvers"},
     "viz": {"__init__", "estimators", "io", "liblinear", "runtime", "selection", "solution"},
     "bench": {
@@ -65,7 +67,7 @@ def part_of(module):
 
 
 def imports_of(path):
-    """Yield the modules of hingeline that a file imports, wherever in the file it does so."""
+    """Yield the modules of hingeline that a file imports, wherever in the file it does so, or names in a string."""
     package = ["hingeline", *path.relative_to(SRC).parts[:-1]]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -76,6 +78,8 @@ def imports_of(path):
             # `from . import kernels` names a part, `from hingeline import solve` does not.
             names = [f"{module}.{alias.name}" for alias in node.names] if module == "hingeline" else [module]
             names = [name if part_of(name) in MAY_IMPORT else module for name in names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE_NAME.fullmatch(node.value):
+            names = [node.value]
         else:
             continue
         yield from (name for name in names if name.split(".")[0] == "hingeline")
@@ -103,10 +107,11 @@ def test_reading_of_import_statements(tmp_path, monkeypatch):
     path.parent.mkdir()
     path.write_text(
         "import numpy, hingeline.io.text\nfrom .. import viz\nfrom ..kernels.rows import dot\nfrom . import y\n"
-        "def f():\n    from hingeline import solve\n    from .driver import Run\n"
+        "def f():\n    from hingeline import solve\n    from .driver import Run\n    import_module('hingeline.estimators.base')\n"
     )
     assert sorted(part_of(name) for name in imports_of(path)) == [
         "__init__",
+        "estimators",
         "io",
         "kernels",
         "solvers",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .io.models.kinds import register_on_demand
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+# Files of models are read and written by classes that the estimators register.
+register_on_demand(lambda: import_module(f"{__name__}.estimators"))
 
 
 def __dir__() -> list[str]:

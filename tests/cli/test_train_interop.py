@@ -13,7 +13,8 @@ from hingeline.cli import main
 from hingeline.io import load_svmlight
 from hingeline.io.models.liblinear_file import read_model
 from hingeline.liblinear.predict import decide, probabilities, scores
-from hingeline.liblinear.settings import FREE_BIAS, Settings
+from hingeline.io.models.solver_types import SOLVER_TYPES
+from hingeline.liblinear.settings import Settings
 
 TIGHT = "1e-7"
 # The promise about objectives has one side: ours <= theirs (1 + 1e-4). Where LIBLINEAR really converges at a tight -e
@@ -30,7 +31,7 @@ def cases():
         yield solver_type, "-B 2.5 -w5 3 -w9 0.5", "many"
         yield solver_type, "-w7 0.2 -w3 4", "two"
         yield solver_type, "-B 0", "two"
-        if solver_type in FREE_BIAS:
+        if solver_type in (number for number, known in SOLVER_TYPES.items() if known.can_free_bias):
             yield solver_type, "-B 1 -R", "many"
     for solver_type in REGRESSIONS:
         yield solver_type, "", "targets"

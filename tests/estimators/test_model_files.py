@@ -5,10 +5,11 @@ import pytest
 from problems import classification
 from svmlight_files import REGRESSIONS, liblinear, make_rows
 
-from hingeline import LinearSVC, estimators
-from hingeline.estimators.model_files import TYPES
+from hingeline import LinearSVC
+from hingeline.estimators.model_files import estimator_of
 from hingeline.io import load_model, save_model
 from hingeline.io.models.liblinear_file import LinearModel, read_model, write_model
+from hingeline.io.models.solver_types import SOLVER_TYPES
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -40,18 +41,17 @@ def test_liblinear_predicts_with_our_estimators(kind, tmp_path):
 
 
 def liblinear_models():
-    """Yield (type, bias, kind of data) for every type that has an estimator."""
-    for solver_type, (name, _) in TYPES.items():
-        if hasattr(estimators, name):
-            kinds = ("targets",) if solver_type in REGRESSIONS else ("signs", "two", "many")
-            for kind in kinds if solver_type != 21 else ("signs",):
-                for bias in (-1.0, 0.0, 2.5) if solver_type != 21 else (-1.0,):
-                    yield solver_type, bias, kind
+    """Yield (type, bias, kind of data) for every type."""
+    for solver_type in SOLVER_TYPES:
+        kinds = ("targets",) if solver_type in REGRESSIONS else ("signs", "two", "many")
+        for kind in kinds if solver_type != 21 else ("signs",):
+            for bias in (-1.0, 0.0, 2.5) if solver_type != 21 else (-1.0,):
+                yield solver_type, bias, kind
 
 
 @pytest.mark.parametrize(("solver_type", "bias", "kind"), list(liblinear_models()))
 def test_liblinears_models_become_estimators(solver_type, bias, kind, tmp_path):
-    _, params = TYPES[solver_type]
+    _, params = estimator_of(SOLVER_TYPES[solver_type])
     peer = liblinear()
     X, y = make_rows(kind)
     peer.save_model(str(tmp_path / "m"), peer.train(y.astype(float), X, f"-s {solver_type} -B {bias} -q"))

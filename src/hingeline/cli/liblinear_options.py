@@ -14,15 +14,13 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, NamedTuple
 
-from hingeline.io.models.solver_types import ONE_CLASS
-from hingeline.liblinear.settings import TITLES, Settings
+from hingeline.io.models.solver_types import DEFAULT, DEFAULT_OF_SEARCH, SOLVER_TYPES, numbers_with
+from hingeline.liblinear.settings import Settings
 from hingeline.solvers.engines import SOLVERS
 
 from .options import natural, positive_float, positive_int
 
 DEFAULT_FOLDS = 5
-SEARCHED_TYPE = 2  # of -C, where no type is given
-SEARCHED_REGRESSION = 11
 
 
 class Words(NamedTuple):
@@ -114,7 +112,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         parser.error("DATA is missing" if not operands else f"too many files: {' '.join(operands)}")
     given = dict(short)
     settings = Settings(
-        type=_whole(given, "s", 1),
+        type=_whole(given, "s", DEFAULT.number),
         C=_number(given, "c", 1.0),
         p=_number(given, "p", 0.1),
         nu=_number(given, "n", 0.5),
@@ -130,19 +128,18 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
     )
     search = "C" in given
     if search and "s" not in given:
-        settings = replace(settings, type=SEARCHED_TYPE)
+        settings = replace(settings, type=DEFAULT_OF_SEARCH.number)
     settings.check()
     folds = _whole(given, "v", DEFAULT_FOLDS) if search or "v" in given else None
     if folds is not None and folds < 2:
         raise ValueError(f"-v {folds}: cross validation needs two folds or more.")
-    if search and not (settings.is_classification or settings.type == SEARCHED_REGRESSION):
-        raise ValueError(
-            f"-C is there for classification and for -s {SEARCHED_REGRESSION}; not for -s {settings.type}."
-        )
+    if search and not settings.solver_type.can_search:
+        choice = numbers_with(can_search=True)
+        raise ValueError(f"-C: not available for -s {settings.type}; choose -s {choice}.")
     if own.checkpoint is not None and folds is not None:
         parser.error("--checkpoint goes with training a model, not with -v or -C")
-    if own.checkpoint is not None and settings.type == ONE_CLASS:
-        parser.error("--checkpoint: the one-class machine (-s 21) always begins anew")
+    if own.checkpoint is not None and settings.solver_type.task == "one_class":
+        parser.error(f"--checkpoint: the one-class SVM (-s {settings.type}) always begins anew")
     if own.run is not None and folds is not None:
         parser.error("--run goes with training a model, not with -v or -C")
     return TrainOptions(
@@ -219,20 +216,31 @@ def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     return parser
 
 
+def _types_text() -> str:
+    return "\n".join(f"                {known.number:2}  {known.title}" for known in SOLVER_TYPES.values())
+
+
+def _tolerances_text() -> str:
+    """Return LIBLINEAR's default tolerances, that of most types first."""
+    found = [known.eps for known in SOLVER_TYPES.values()]
+    usual, *others = sorted(set(found), key=found.count, reverse=True)
+    return "; ".join((f"{usual:g}", *(f"{eps:g} for -s {numbers_with(eps=eps)}" for eps in others)))
+
+
 TRAIN_USAGE = "[OPTIONS] DATA [MODEL]"
 TRAIN_TEXT = f"""\
 Train on DATA and write the model in LIBLINEAR's format to MODEL (default: the name of DATA with .model, here).
 DATA is text in svmlight form, plain or compressed (gz, bz2, xz), a dataset folder, or - for standard input.
 
 LIBLINEAR's options, with its meanings and defaults:
-  -s TYPE     what to train (default 1)
-{chr(10).join(f"                {number:2}  {title}" for number, title in TITLES.items())}
+  -s TYPE     what to train (default {DEFAULT.number})
+{_types_text()}
   -c C        weight of the loss (default 1)
   -p EPSILON  half the width of the tube of regression (default 0.1)
-  -n NU       share of outliers of the one-class machine (default 0.5)
-  -e EPS      tolerance (default 0.1; 0.01 for -s 0, 2, 5, 6, 21; 0.0001 for -s 11)
+  -n NU       share of outliers of the one-class SVM (default 0.5)
+  -e EPS      tolerance (default {_tolerances_text()})
   -B BIAS     append a constant feature of this value, unless below zero (default -1)
-  -R          do not regularise its weight; needs -B 1 (for -s 0, 2, 5, 6, 11)
+  -R          do not regularise its weight; needs -B 1 (for -s {numbers_with(can_free_bias=True)})
   -wLABEL W   multiply C by W for a class
   -v N        N-fold cross validation instead of a model
   -C          look for the best C (and p for -s 11) by cross validation instead of a model

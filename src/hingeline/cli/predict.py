@@ -26,7 +26,6 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read model and data, write a line a row, and print how well the labels were met."""
-    from hingeline.io.models.solver_types import LOGISTIC, REGRESSION
     from hingeline.liblinear.evaluate import Tally
     from hingeline.liblinear.predict import decide, scores
 
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
     options = parse_predict(args.parser, args.words)
     model = _read_model(options.model)
-    if options.probabilities and model.type not in LOGISTIC:
+    if options.probabilities and not model.solver_type.has_probabilities:
         raise ValueError("probability output is only supported for logistic regression")
     X, y = read_rows(options.data, options.quiet)
     values = scores(model, X)
@@ -44,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
             file.write(block.encode("ascii"))
     if not options.quiet:
         tally, out = Tally().add(predicted, y), sys.stderr if options.output == "-" else sys.stdout
-        if model.type in REGRESSION:
+        if model.solver_type.is_regression:
             print(f"Mean squared error = {tally.mean_squared_error:g} (regression)", file=out)
             print(f"Squared correlation coefficient = {tally.squared_correlation:g} (regression)", file=out)
         else:
@@ -53,15 +52,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read_model(path: str) -> LinearModel:
+    from hingeline.io.models.files import load_model, to_liblinear
     from hingeline.io.models.liblinear_file import read_model
     from hingeline.io.models.native_file import is_native
 
     if not is_native(path):
         return read_model(path)
-    from hingeline.estimators.model_files import as_linear_model
-    from hingeline.io import load_model
-
-    return as_linear_model(load_model(path))
+    return to_liblinear(load_model(path))
 
 
 @contextmanager

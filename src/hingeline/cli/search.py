@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hingeline.io.models.solver_types import SOLVER_TYPES
 from hingeline.solvers.engines import SOLVERS
 
 from .options import natural, non_negative_float, positive_float, positive_int
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 HEADER, WIDTHS = ("C", "score", "+-", "seconds", "gap", "folds"), (10, 8, 8, 8, 8, 7)
-LOSS_OF_TYPE = {0: "logistic", 7: "logistic", 1: "squared_hinge", 2: "squared_hinge", 3: "hinge"} | {
-    11: "squared_epsilon_insensitive",
-    12: "squared_epsilon_insensitive",
-    13: "epsilon_insensitive",
-}
-REGRESSIONS = ("epsilon_insensitive", "squared_epsilon_insensitive")
+SEARCHED = [
+    known
+    for known in SOLVER_TYPES.values()
+    if known.task in ("one_versus_rest", "regression") and known.penalty == "l2"
+]
+LOSS_OF_TYPE = {known.number: known.loss for known in SEARCHED}
+REGRESSIONS = {known.loss for known in SEARCHED if known.is_regression}
 LARGEST_GRID = 1000
 MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[viz]")'
 

@@ -118,7 +118,7 @@ def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
     bar = StepsBar("cross validation", min(options.folds, y.size), "folds")
     with open_screen(not options.quiet) as screen, screen.showing(bar):
         tally = cross_validate(X, y, options.settings, options.folds, warn, bar.advance)
-    if options.settings.is_regression:
+    if options.settings.solver_type.is_regression:
         print(f"Cross Validation Mean squared error = {tally.mean_squared_error:g}")
         print(f"Cross Validation Squared correlation coefficient = {tally.squared_correlation:g}")
     else:
@@ -133,7 +133,7 @@ def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
     print(f"Doing parameter search with {options.folds}-fold cross validation.", flush=True)
     say = partial(print, flush=True) if not options.quiet else lambda text: None
     found = search(X, y, options.settings, options.folds, options.start_C, options.start_p, say, warn)
-    if options.settings.is_regression:
+    if options.settings.solver_type.is_regression:
         print(f"Best C = {found.C:g} Best p = {found.p:g}  CV MSE = {found.score:g}")
     else:
         print(f"Best C = {found.C:g}  CV accuracy = {100.0 * found.score:g}%")

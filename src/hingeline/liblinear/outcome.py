@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from ..io.models.liblinear_file import LinearModel
-from ..io.models.solver_types import ONE_CLASS, REGRESSION
 from .evaluate import Tally
 from .predict import decide, scores
 
@@ -20,17 +19,18 @@ MOST_LABELS = 1000  # more of them are no classes that anybody would look at
 def outcome(model: LinearModel, X: Any, y: np.ndarray, name: str) -> dict[str, Any]:
     """Return the evaluation that a run's record holds, of rows in CSR form that ``name`` describes."""
     tally, pairs, inside = Tally(), Pairs(), 0
+    task = model.solver_type.task
     for begin, end in _blocks(X.indptr):
         predicted, truth = decide(model, scores(model, _rows(X, begin, end))), y[begin:end]
         tally = tally.add(predicted, truth)
-        if model.type == ONE_CLASS:
+        if task == "one_class":
             inside += int(np.count_nonzero(predicted == 1))
-        elif model.type not in REGRESSION:
+        elif task != "regression":
             pairs.add(truth, predicted)
     base: dict[str, Any] = {"data": name, "rows": tally.rows, "labels": None, "counts": None}
-    if model.type in REGRESSION:
+    if task == "regression":
         return {**base, "figures": regression_figures(tally)}
-    if model.type == ONE_CLASS:
+    if task == "one_class":
         return {**base, "figures": {"rows inside": inside, "rows outside": tally.rows - inside}}
     return {**base, "figures": {"accuracy": tally.correct / tally.rows}, **pairs.counts()}
 

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from ..io.models.liblinear_file import LinearModel
-from ..io.models.solver_types import ONE_CLASS, REGRESSION
 
 
 def scores(model: LinearModel, X: Any) -> np.ndarray:
@@ -26,14 +25,14 @@ def scores(model: LinearModel, X: Any) -> np.ndarray:
     out = np.asarray(X.astype(np.float64, copy=False) @ np.ascontiguousarray(model.w[:n]))
     if model.bias >= 0.0:
         out += model.w[model.n_features] * model.bias
-    if model.type == ONE_CLASS:
+    if model.solver_type.task == "one_class":
         out -= model.rho
     return out
 
 
 def decide(model: LinearModel, values: np.ndarray) -> np.ndarray:
     """Return the label (regression: the value) that each row of ``values`` stands for."""
-    if model.type in REGRESSION:
+    if model.solver_type.is_regression:
         return values[:, 0]
     if model.n_classes == 2:
         first, second = (1, -1) if model.labels is None else model.labels

@@ -14,7 +14,7 @@ from ..runtime.environment import environment
 from ..solution import Solution
 from .outcome import outcome
 from .run import Trained
-from .settings import TITLES, Settings
+from .settings import Settings
 
 # Settings by the names that a reader knows; what has no effect on a type is not told.
 TOLD = {
@@ -40,9 +40,9 @@ def record(command: str, name: str, X: Any, y: np.ndarray, settings: Settings, t
     return {
         "command": command,
         "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "title": TITLES[settings.type],
+        "title": settings.solver_type.title,
         "settings": _settings(settings),
-        "data": data_summary(X, y, name, settings.is_regression),
+        "data": data_summary(X, y, name, settings.solver_type.is_regression),
         "machines": [machine(s, label) for s, label in zip(trained.solutions, names, strict=True)],
         "evaluation": outcome(trained.model, X, y, "training data"),
         "environment": environment(),
@@ -99,7 +99,8 @@ def data_summary(X: Any, y: np.ndarray, name: str, regression: bool) -> dict[str
 def _settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that have an effect on the type, by name."""
     values = {**asdict(settings), "eps": settings.eps}
-    idle = {"p": not settings.is_regression, "nu": settings.type != 21, "C": settings.type == 21}
+    is_one_class = settings.solver_type.task == "one_class"
+    idle = {"p": not settings.solver_type.is_regression, "nu": not is_one_class, "C": is_one_class}
     idle |= {"eps": settings.gap is not None, "bias": settings.bias < 0.0, "free_bias": not settings.free_bias}
     told = {text: values[key] for key, text in TOLD.items() if not idle.get(key) and values[key] is not None}
     return {"type (-s)": settings.type, **told, **{f"weight of {label}": factor for label, factor in settings.weights}}

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..io.models.liblinear_file import LinearModel
-from ..io.models.solver_types import LOGISTIC
 from .evaluate import Tally
 from .fit import fit
 from .predict import decide, scores
@@ -28,7 +27,6 @@ STEPS_OF_P = 20
 UNCHANGED = 0.05  # relative change of the weights that counts as none: about where LIBLINEAR's solver stays put
 UNCHANGED_OFTEN_ENOUGH = 5
 SMALLEST_SOLUTION = 0.1  # share of the loss at zero that the solution at the first C of a regression may take away
-LINEAR_LOSSES = LOGISTIC | {3, 4}  # their slope at zero is at most C |x|, that of the squared hinge 2 C |x|
 
 Say = Callable[[str], object]
 
@@ -98,9 +96,9 @@ def search(
 ) -> Found:
     """Return the best C of a classifier, or the best C and p of a regression; ``say`` is told of every C."""
     rows_of_folds = folds_of(y.size, count, settings.seed, warn)
-    largest_C = LARGEST_C_OF_REGRESSION if settings.is_regression else LARGEST_C
+    largest_C = LARGEST_C_OF_REGRESSION if settings.solver_type.is_regression else LARGEST_C
     best: Found | None = None
-    for p in _ps(y, start_p) if settings.is_regression else (settings.p,):
+    for p in _ps(y, start_p) if settings.solver_type.is_regression else (settings.p,):
         at_p = replace(settings, p=p)
         first = min(start_C or first_C(X, y, at_p), largest_C)
         folds = [Fold(X, y, held_out) for held_out in rows_of_folds]
@@ -112,7 +110,7 @@ def search(
 
 
 def _better(score: float, than: float, settings: Settings) -> bool:
-    return score < than if settings.is_regression else score > than
+    return score < than if settings.solver_type.is_regression else score > than
 
 
 def _path(
@@ -124,7 +122,7 @@ def _path(
         tally = Tally()
         for fold in folds:
             tally = tally.add(fold.predict(replace(settings, C=C), warn), fold.held_out_y)
-        if settings.is_regression:
+        if settings.solver_type.is_regression:
             score = tally.mean_squared_error
             say(f"log2c={log2(C):7.2f}\tp={settings.p:7.2f}\tMean squared error={score:g}")
         else:
@@ -153,10 +151,11 @@ def first_C(X: Any, y: np.ndarray, settings: Settings) -> float:
     largest = float(np.max(squares)) + max(settings.bias, 0.0) ** 2
     if largest == 0.0:
         return 1.0
-    if settings.is_regression:
+    if settings.solver_type.is_regression:
         size = np.abs(y)
         loss = float(np.sum(np.maximum(size - settings.p, 0.0) ** 2))
         smallest = SMALLEST_SOLUTION**2 * loss / (8.0 * float(size.sum()) ** 2 * largest) if loss > 0.0 else inf
     else:
-        smallest = 1.0 / ((1.0 if settings.type in LINEAR_LOSSES else 2.0) * y.size * largest)
+        steepest = 2.0 if settings.solver_type.loss == "squared_hinge" else 1.0  # slope at zero, in units of C |x|
+        smallest = 1.0 / (steepest * y.size * largest)
     return 2.0 ** floor(log2(smallest)) if smallest < inf else inf

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..io.models.native_file import read_native, write_native
-from ..io.models.solver_types import L1_REGULARISED
+from ..io.models.solver_types import SOLVER_TYPES
 from .settings import Settings
 
 KIND = "checkpoint of hingeline train"
@@ -80,7 +80,8 @@ class Checkpoint(Starts):
         return dict(reached or {})
 
     def _fits(self, part: np.ndarray) -> bool:
-        length = self.problem["columns"] + 1 if self.problem["type"] in L1_REGULARISED else self.problem["rows"]
+        over_columns = SOLVER_TYPES[self.problem["type"]].penalty == "l1"
+        length = self.problem["columns"] + 1 if over_columns else self.problem["rows"]
         return part.dtype == np.float64 and part.shape[:1] == (length,) and bool(np.isfinite(part).all())
 
     def keep(self, k: int, variables: np.ndarray) -> None:

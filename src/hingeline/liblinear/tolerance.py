@@ -41,20 +41,20 @@ LEAST = 1e-12
 
 def tol_of(problem: Problem, settings: Settings) -> float:
     """Return the ``tol`` that LIBLINEAR's ``-e`` stands for in ``problem``."""
-    eps = settings.eps
-    if settings.type == 7:
+    eps, solver_type = settings.eps, settings.solver_type
+    if solver_type.dual and solver_type.loss == "logistic":
         return eps / 4.0
-    if settings.type in (12, 13):
+    if solver_type.dual and solver_type.is_regression:
         at_zero = np.maximum(np.abs(problem.y) - settings.p, 0.0)
         return max(eps * float(at_zero.mean()), LEAST)
-    if settings.type not in (0, 2, 5, 6, 11):
+    if solver_type.dual:
         return eps
     share = 1.0
-    if settings.is_classification:
+    if solver_type.is_classifier:
         n, positive = problem.data.n_rows, int(np.count_nonzero(problem.y > 0.0))
         share = max(min(positive, n - positive), 1) / n
     slope = _slope_at_zero(problem)
-    if settings.type in (5, 6):
+    if solver_type.penalty == "l1":
         return max(eps * share * float(np.maximum(np.abs(slope) - 1.0, 0.0).mean()), LEAST)
     return max(eps * share * float(np.sqrt(squared_length(slope))) / _scale(problem), LEAST)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from svmlight_files import CLASSIFIERS, REGRESSIONS, liblinear, make_rows
 
-from hingeline.io.models.liblinear_file import LinearModel, ModelFileError, n_outputs, read_model, write_model
+from hingeline.io.models.liblinear_file import LinearModel, ModelFileError, read_model, write_model
 from hingeline.io.models.solver_types import SOLVER_TYPES
 
 GOOD = b"solver_type L2R_LR\nnr_class 3\nlabel 1 2 3\nnr_feature 2\nbias 1\nw\n1 2 3 \n4 5 6 \n7 8 -9e-300 \n"
@@ -37,7 +37,7 @@ def test_bit_by_bit_what_liblinear_writes(tmp_path):
         read = read_model(theirs)
         write_model(read, ours)
         assert ours.read_bytes() == theirs.read_bytes(), options
-        assert read.w.shape == (X.shape[1] + (read.bias >= 0.0), n_outputs(read.type, read.n_classes))
+        assert read.w.shape == (X.shape[1] + (read.bias >= 0.0), read.solver_type.n_outputs(read.n_classes))
         again = peer.load_model(str(ours))
         assert again.get_labels() == model.get_labels() or read.labels is None
         assert [again.w[i] for i in range(read.w.size)] == read.w.ravel().tolist(), options
@@ -47,7 +47,7 @@ def test_bit_by_bit_what_liblinear_writes(tmp_path):
 def test_round_trip(solver_type, tmp_path):
     rng = np.random.default_rng(solver_type)
     labels = (3, -1, 2**31 - 1) if solver_type < 10 else None
-    outputs = n_outputs(solver_type, 3 if labels else 2)
+    outputs = SOLVER_TYPES[solver_type].n_outputs(3 if labels else 2)
     w = rng.normal(size=(5, outputs)) * 10.0 ** rng.integers(-300, 300, size=(5, outputs))
     w[0, 0], w[1, 0], w[2, 0] = -0.0, 5e-324, np.finfo(float).max
     model = LinearModel(solver_type, labels, 4, 0.1, w, 1 / 3 if solver_type == 21 else 0.0)
@@ -89,12 +89,12 @@ def test_no_features_at_all(tmp_path):
         (b"nr_feature 2", b"nr_feature 1000000000000", 4, "not a whole number"),
         (b"nr_feature 2", b"nr_feature 2000000000", 9, "cut off"),
         (b"nr_feature 2", b"nr_feature -1", 4, "not a whole number"),
-        (b"nr_feature 2", b"nr_feature 1", 9, "more are there"),
+        (b"nr_feature 2", b"nr_feature 1", 9, "there are more"),
         (b"nr_feature 2", b"nr_feature 2\nnr_feature 2", 5, "second time"),
         (b"bias 1", b"bias nan", 5, "not a finite number"),
         (b"bias 1", b"bias 1_0", 5, "not a finite number"),
         (b"bias 1", b"bias 1\nrho 3", 6, "does not belong"),
-        (b"bias 1", b"bias -1", 9, "more are there"),
+        (b"bias 1", b"bias -1", 9, "there are more"),
         (b"w\n", b"", 6, "unknown keyword '1'"),
         (b"w\n1 2", b"weights\n1 2", 6, "unknown keyword"),
         (b"5 6", b"5 x6", 8, "is not a finite number"),
@@ -149,7 +149,7 @@ def test_any_damage_gives_a_model_or_an_error(scratch, cuts):
         model = read_model(scratch)
     except ModelFileError:
         return
-    assert model.w.shape == (model.n_features + (model.bias >= 0), n_outputs(model.type, model.n_classes))
+    assert model.w.shape == (model.n_features + (model.bias >= 0), model.solver_type.n_outputs(model.n_classes))
     assert np.isfinite(model.w).all()
 
 

@@ -1,18 +1,18 @@
 """LIBLINEAR's model file: a header of words and, row by row, the weights, written with 17 digits.
 
 ====================  ========================================================================================
-``solver_type NAME``  one of ``SOLVER_TYPES``
+``solver_type NAME``  the name of one of ``SOLVER_TYPES``
 ``nr_class K``        2 for regression and one-class, which have no labels
 ``label A B ...``     whole numbers; of two, the first is the one that positive scores stand for
 ``nr_feature N``      without the constant feature
 ``bias B``            value of the constant feature; below zero: there is none
-``rho R``             one-class alone: what is subtracted from a score
-``w``                 then a line a feature (the constant one last) with a weight for each output
+``rho R``             one-class only: what is subtracted from a score
+``w``                 then one line per feature (the constant one last) with a weight for each output
 ====================  ========================================================================================
 
-There is one output for two classes, regression and one-class, else one a class; Crammer and Singer's machine has two
+There is one output for two classes, regression and one-class, else one per class; Crammer and Singer's SVM has two
 outputs for two classes as well. Reading trusts nothing: what a header announces is compared with what the file holds,
-and memory is taken for what was read alone.
+and memory is taken only for what was read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import BinaryIO, NoReturn
 import numpy as np
 
 from ..atomic import atomic_write
-from .solver_types import CRAMMER_SINGER, ONE_CLASS, REGRESSION, SOLVER_TYPES
+from .solver_types import SOLVER_TYPES, SolverType, find_by_name
 
 INT_MAX = 2**31 - 1  # LIBLINEAR's numbers are C's int
 BLOCK_BYTES = 1 << 22
@@ -35,7 +35,7 @@ FIRST_WORD = b"solver_type"
 
 
 class ModelFileError(ValueError):
-    """A model file that is damaged, or no model file."""
+    """A file that is damaged, or is no model file."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class LinearModel:
     Attributes
     ----------
     type : int
-        LIBLINEAR's ``-s``.
+        Number of LIBLINEAR's type (``-s``).
     labels : tuple of int, optional
         None for regression and one-class.
     n_features : int
     bias : float
-        Value of the constant feature, below zero where there is none.
+        Value of the constant feature, below zero if there is none.
     w : ndarray of shape (n_features [+ 1], n_outputs)
         The constant feature's weights come last.
     rho : float
@@ -65,14 +65,14 @@ class LinearModel:
     rho: float = 0.0
 
     @property
+    def solver_type(self) -> SolverType:
+        """LIBLINEAR's type."""
+        return SOLVER_TYPES[self.type]
+
+    @property
     def n_classes(self) -> int:
         """Number of classes, as the file counts them."""
         return 2 if self.labels is None else len(self.labels)
-
-
-def n_outputs(solver_type: int, n_classes: int) -> int:
-    """Return how many weights a feature has."""
-    return 1 if n_classes == 2 and solver_type != CRAMMER_SINGER else n_classes
 
 
 def write_model(model: LinearModel, path: str | PathLike[str]) -> None:
@@ -88,30 +88,30 @@ def write_model(model: LinearModel, path: str | PathLike[str]) -> None:
 
 
 def _header(model: LinearModel) -> str:
-    lines = [f"solver_type {SOLVER_TYPES[model.type]}", f"nr_class {model.n_classes}"]
+    lines = [f"solver_type {model.solver_type.name}", f"nr_class {model.n_classes}"]
     if model.labels is not None:
         lines.append(" ".join(("label", *map(str, model.labels))))
     lines += [f"nr_feature {model.n_features}", f"bias {model.bias:.17g}"]
-    if model.type == ONE_CLASS:
+    if model.solver_type.task == "one_class":
         lines.append(f"rho {model.rho:.17g}")
     return "\n".join((*lines, "w", ""))
 
 
 def read_model(path: str | PathLike[str]) -> LinearModel:
-    """Read a model file of LIBLINEAR's; raises ``ModelFileError``, which names the line, where it is damaged."""
+    """Read a model file of LIBLINEAR's; raises ``ModelFileError``, which names the line, if it is damaged."""
     with open(path, "rb") as file:
         return _Reader(file, str(path)).model()
 
 
 class _Reader:
-    """Reads a model line by line, and knows where it is."""
+    """Reads a model line by line, and knows its line."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self.file, self.name, self.line = file, name, 0
         self.line_of: dict[str, int] = {}
 
     def fail(self, what: str, key: str = "") -> NoReturn:
-        """Raise, naming the line of the keyword ``key`` or else the present one."""
+        """Raise, naming the line of the keyword ``key``, or else the current one."""
         raise ModelFileError(f"{self.name}, line {self.line_of.get(key, self.line)}: {what}")
 
     def model(self) -> LinearModel:
@@ -120,13 +120,13 @@ class _Reader:
         solver_type, labels = self._kind(words)
         n_features = self._whole(words, "nr_feature", least=0)
         bias = self._number(words, "bias")
-        rho = self._number(words, "rho") if solver_type == ONE_CLASS else 0.0
+        rho = self._number(words, "rho") if solver_type.task == "one_class" else 0.0
         if words:
             key = next(iter(words))
-            self.fail(f"{key!r} does not belong into a model of type {SOLVER_TYPES[solver_type]}.", key)
-        outputs = n_outputs(solver_type, 2 if labels is None else len(labels))
+            self.fail(f"{key!r} does not belong in a model of type {solver_type.name}.", key)
+        outputs = solver_type.n_outputs(2 if labels is None else len(labels))
         w = self._weights(n_features + (bias >= 0.0), outputs)
-        return LinearModel(solver_type, labels, n_features, bias, w, rho)
+        return LinearModel(solver_type.number, labels, n_features, bias, w, rho)
 
     def _read_header(self) -> dict[str, list[str]]:
         """Return the words that follow each keyword, up to the line ``w``."""
@@ -142,22 +142,22 @@ class _Reader:
             if key not in ("solver_type", "nr_class", "label", "nr_feature", "bias", "rho"):
                 self.fail(f"unknown keyword {key[:40]!r}: the file is damaged, or no model of LIBLINEAR's.")
             if key in words:
-                self.fail(f"{key!r} is there a second time.")
+                self.fail(f"{key!r} occurs a second time.")
             words[key], self.line_of[key] = values, self.line
         self.line += 1
         self.fail("the file ends within the header: no line 'w' and no weights.")
 
-    def _kind(self, words: dict[str, list[str]]) -> tuple[int, tuple[int, ...] | None]:
-        """Return the type and the labels, which must fit to each other."""
+    def _kind(self, words: dict[str, list[str]]) -> tuple[SolverType, tuple[int, ...] | None]:
+        """Return the type and the labels, which must fit each other."""
         name = self._word(words, "solver_type")
-        types = [number for number, known in SOLVER_TYPES.items() if known == name]
-        if not types:
+        solver_type = find_by_name(name)
+        if solver_type is None:
             self.fail(f"unknown solver_type {name[:40]!r}.", "solver_type")
         n_classes = self._whole(words, "nr_class", least=1)
-        if types[0] in REGRESSION or types[0] == ONE_CLASS:
+        if not solver_type.is_classifier:
             if n_classes != 2:
                 self.fail(f"nr_class is {n_classes}; {name} has 2.", "nr_class")
-            return types[0], None
+            return solver_type, None
         texts = words.pop("label", None)
         if texts is None:
             self.fail(f"no 'label' line: {name} needs one.")
@@ -165,7 +165,7 @@ class _Reader:
         if len(labels) != n_classes or len(set(labels)) != n_classes:
             differ = f"{len(labels)} labels, {len(set(labels))} of them different"
             self.fail(f"nr_class is {n_classes}, but there are {differ}.", "label")
-        return types[0], labels
+        return solver_type, labels
 
     def _word(self, words: dict[str, list[str]], key: str) -> str:
         values = words.pop(key, None)
@@ -204,7 +204,7 @@ class _Reader:
             count += part.size
             if count > rows * outputs:
                 self.line += len(lines)
-                self.fail(f"{rows} x {outputs} weights are announced, and more are there.")
+                self.fail(f"{rows} x {outputs} weights are announced, but there are more.")
             parts.append(part)
             self.line += len(lines)
         if count < rows * outputs:
@@ -221,11 +221,11 @@ class _Reader:
             for word in line.split():
                 if _floats([word]) is None:
                     self.fail(f"{word[:40]!r} is not a finite number.")
-        raise AssertionError("a block of weights is as good as its words")
+        raise AssertionError("every word of the block is a finite number")
 
 
 def _floats(lines: list[bytes]) -> np.ndarray | None:
-    """Return the numbers of some lines; None where one is none, or not finite."""
+    """Return the numbers of some lines; None if one of them is no number, or not finite."""
     text = b" ".join(lines)
     if b"_" in text:  # Python, not C, reads 1_000 as a number
         return None

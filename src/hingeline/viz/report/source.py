@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from hingeline.io.models.files import load_model, to_liblinear
 from hingeline.io.models.liblinear_file import LinearModel, read_model
 from hingeline.io.models.native_file import is_native
-from hingeline.io.models.solver_types import CRAMMER_SINGER, SOLVER_TYPES
 from hingeline.io.records.json_file import JsonFileError
 from hingeline.io.records.run_folder import MODEL, RUN, has_run, read_run
 from hingeline.io.records.search_folder import PATH, has_search, read_search
-from hingeline.liblinear.settings import TITLES
 from hingeline.runtime.environment import environment
 
 
@@ -72,8 +71,6 @@ def read_source(path: str | PathLike[str]) -> Source:
 
 
 def _native(place: Path) -> Source:
-    from hingeline.estimators.model_files import as_linear_model, load_model
-
     from .fitted import of_estimator
 
     estimator = load_model(place)
@@ -82,7 +79,7 @@ def _native(place: Path) -> Source:
     except (JsonFileError, TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
         raise ValueError(f"{place}: what it says of training does not fit together ({error}).") from None
     try:
-        return replace(source, model=as_linear_model(estimator))  # takes rows of any width, as files have them
+        return replace(source, model=to_liblinear(estimator))  # takes rows of any width, as files have them
     except (ValueError, TypeError):
         return source  # labels that are no numbers, or a problem that LIBLINEAR does not know
 
@@ -106,7 +103,7 @@ def weights_of(model: LinearModel) -> Weights:
     labels = tuple(map(str, model.labels or ()))
     if not labels:
         return Weights(coef, ("",), None, None, 1)
-    if len(labels) == 2 and model.type != CRAMMER_SINGER:
+    if len(labels) == 2 and model.solver_type.task != "crammer_singer":
         return Weights(coef, labels[:1], labels[1], None, 1)
     return Weights(coef, labels, None, None, 1)
 
@@ -117,8 +114,8 @@ def _bare_run(model: LinearModel, name: str) -> dict[str, Any]:
     return {
         "command": "",
         "created": "",
-        "title": TITLES[model.type],
-        "settings": {"type (-s)": model.type, "name": SOLVER_TYPES[model.type], "constant feature": model.bias},
+        "title": model.solver_type.title,
+        "settings": {"type (-s)": model.type, "name": model.solver_type.name, "constant feature": model.bias},
         "data": {**data, "name": "", "columns": model.n_features, "labels": None},
         "machines": [],
         "evaluation": None,

@@ -1,0 +1,80 @@
+"""Models to files and back, in hingeline's own format or in LIBLINEAR's: ``save_model`` and ``load_model``.
+
+hingeline's own format keeps all that a model has learned, its certificate and parameters included, and labels of any
+type. LIBLINEAR's keeps the weights, for LIBLINEAR and programs that read its files; labels must be whole numbers.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from ...version import __version__
+from .kinds import ModelKind, model_kinds
+from .liblinear_file import LinearModel, ModelFileError, read_model, write_model
+from .native_file import is_native, read_native, write_native
+
+FORMATS = ("native", "liblinear")
+
+
+def save_model(estimator: Any, path: str | PathLike[str], *, format: str = "native") -> None:
+    """Write a fitted estimator to a file, as a whole or not at all.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of hingeline's
+    path : str or path
+    format : {"native", "liblinear"}
+        "native": hingeline's own file (JSON and arrays, no pickle) with all that was learned, the certificate included.
+        "liblinear": LIBLINEAR's text file, for programs that read it; labels must be whole numbers.
+    """
+    if format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}; got {format!r}.")
+    kind = _kind_of(estimator)
+    if format == "liblinear":
+        write_model(kind.to_liblinear(estimator), path)
+        return
+    content = {"estimator": kind.model_class.__name__, "hingeline": __version__, **kind.to_record(estimator)}
+    write_native(content, path)
+
+
+def load_model(path: str | PathLike[str]) -> Any:
+    """Return the fitted estimator that a file holds, in hingeline's format or LIBLINEAR's, whichever it is.
+
+    Loading runs no code from the file and takes no more memory than the file fills; a damaged file is a ``ValueError``.
+    """
+    if not is_native(path):
+        return from_liblinear(read_model(path))
+    content = read_native(path)
+    try:
+        return _named(content).from_record(content)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+
+
+def to_liblinear(estimator: Any) -> LinearModel:
+    """Return a fitted estimator in LIBLINEAR's terms; raises ``ValueError`` if LIBLINEAR has none for it."""
+    return _kind_of(estimator).to_liblinear(estimator)
+
+
+def from_liblinear(model: LinearModel) -> Any:
+    """Return the estimator that stands for a model of LIBLINEAR's; what the model does not say keeps its default."""
+    return next(kind for kind in model_kinds().values() if model.type in kind.solver_types).from_liblinear(model)
+
+
+def _kind_of(estimator: Any) -> ModelKind:
+    name, kinds = type(estimator).__name__, model_kinds()
+    if name not in kinds or kinds[name].model_class is not type(estimator):
+        raise ValueError(f"{name} is no estimator of hingeline's: {', '.join(kinds)} can be saved.")
+    return kinds[name]
+
+
+def _named(content: dict[str, Any]) -> ModelKind:
+    """Return the kind that a file names."""
+    name = content.get("estimator")
+    if not isinstance(name, str):
+        raise ModelFileError("no estimator is in this file.")
+    if name not in model_kinds():
+        version = str(content.get("hingeline"))[:20]
+        raise ModelFileError(f"unknown estimator {name[:40]!r}; hingeline {version} wrote it.")
+    return model_kinds()[name]
