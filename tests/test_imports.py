@@ -107,7 +107,8 @@ def test_reading_of_import_statements(tmp_path, monkeypatch):
     path.parent.mkdir()
     path.write_text(
         "import numpy, hingeline.io.text\nfrom .. import viz\nfrom ..kernels.rows import dot\nfrom . import y\n"
-        "def f():\n    from hingeline import solve\n    from .driver import Run\n    import_module('hingeline.estimators.base')\n"
+        "def f():\n    from hingeline import solve\n    from .driver import Run\n"
+        "    import_module('hingeline.estimators.base')\n"
     )
     assert sorted(part_of(name) for name in imports_of(path)) == [
         "__init__",

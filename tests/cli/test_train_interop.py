@@ -12,8 +12,8 @@ from svmlight_files import CLASSIFIERS, REGRESSIONS, liblinear, make_rows, write
 from hingeline.cli import main
 from hingeline.io import load_svmlight
 from hingeline.io.models.liblinear_file import read_model
-from hingeline.liblinear.predict import decide, probabilities, scores
 from hingeline.io.models.solver_types import SOLVER_TYPES
+from hingeline.liblinear.predict import decide, probabilities, scores
 from hingeline.liblinear.settings import Settings
 
 TIGHT = "1e-7"
