@@ -5,7 +5,7 @@ re-associate sums (so that dot products use the vector units). It may not assume
 infinite bounds are part of the squared hinge's problem.
 
 A kernel that Python calls returns plain tuples, never NamedTuples: numba runs Python code to make one, and a Ctrl-C
-that has arrived meanwhile is raised inside of it, where nobody looks: the process crashes.
+that has arrived meanwhile is raised inside that code, where nothing handles it: the process crashes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
+
+from .types import Index
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,13 +76,13 @@ def _llvm_prefetch(typingctx: Any, array: Any, i: Any) -> Any:
     return types.void(array, i), codegen
 
 
-def prefetch(array: Any, i: Any) -> None:
+def prefetch(array: np.ndarray, i: Index) -> None:
     """Ask for the cache line of ``array[i]``; never faults, returns at once. Nothing happens uncompiled."""
 
 
 @overload(prefetch)
 def _prefetch(array: Any, i: Any) -> Callable[..., None]:
-    def compiled(array: Any, i: Any) -> None:
+    def compiled(array: Any, i: Any) -> None:  # numba wants the same annotations as above
         _llvm_prefetch(array, i)
 
     return compiled

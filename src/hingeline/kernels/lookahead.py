@@ -6,22 +6,21 @@ the variable's record, four ahead its indices and values, two ahead the weights 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compile import kernel, prefetch
-from .rows import prefetch_pointers, prefetch_row, prefetch_weights
+from .rows import Rows, prefetch_pointers, prefetch_row, prefetch_weights
+from .types import Index, Indices, Vector
 
 RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD = np.uint64(8), np.uint64(4), np.uint64(2)
 
 
 @kernel
-def look_ahead(rows: Any, alpha: Any, w: Any, order: Any, k: Any) -> None:
-    """Prefetch for the steps that follow position ``k`` of ``order``; only where k + RECORD_AHEAD lies inside.
+def look_ahead(rows: Rows, alpha: Vector, w: Vector, order: Indices, k: Index) -> None:
+    """Prefetch for the steps that follow position ``k`` of ``order``; k + RECORD_AHEAD must lie inside.
 
     No branch in here: numba would count references to the arrays up and down in each call (three times the cost of
-    a step on small rows). So the caller compares, and ``alpha`` stands for the whole record of a variable.
+    a step on small rows). So the caller compares. ``alpha`` stands for the whole record of a variable.
     """
     far = order[k + RECORD_AHEAD]
     prefetch(alpha, far)

@@ -1,18 +1,19 @@
 """The solver's own seeded generator: splitmix64, one 64-bit word of state in an array.
 
-The same stream on every platform and NumPy version, and cheap enough to be called once a step. Numbers are 64-bit words
-that wrap around; NumPy scalars warn about that when they run uncompiled, hence the twin in plain integers,
-which also serves the slow reference in the tests.
+The same stream on every platform and NumPy version, and cheap enough to be called once per step. Numbers are 64-bit
+words that wrap around; NumPy scalars warn about that when they run uncompiled, hence the twin in plain integers, which
+also serves the slow reference in the tests.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numba
 import numpy as np
 
 from .compile import kernel
+from .types import Generator, Index
 
 GOLDEN = 0x9E3779B97F4A7C15
 MIX_1 = 0xBF58476D1CE4E5B9
@@ -24,12 +25,12 @@ _GOLDEN, _MIX_1, _MIX_2 = np.uint64(GOLDEN), np.uint64(MIX_1), np.uint64(MIX_2)
 _27, _30, _31, _32, _11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32), np.uint64(11)
 
 
-def seeded(seed: int) -> np.ndarray:
+def seeded(seed: int) -> Generator:
     """Return a generator's state."""
     return np.array([seed & MASK], dtype=np.uint64)
 
 
-def plain_word(state: np.ndarray) -> int:
+def plain_word(state: Generator) -> int:
     """Return the next 64 random bits, in plain Python integers."""
     s = (int(state[0]) + GOLDEN) & MASK
     state[0] = s
@@ -38,18 +39,18 @@ def plain_word(state: np.ndarray) -> int:
     return s ^ (s >> 31)
 
 
-def plain_uniform(state: np.ndarray) -> float:
+def plain_uniform(state: Generator) -> float:
     """Return a number in [0, 1), in plain Python."""
     return (plain_word(state) >> 11) * TWO_TO_MINUS_53
 
 
-def plain_below(state: np.ndarray, n: int) -> int:
+def plain_below(state: Generator, n: Index) -> int:
     """Return an integer in [0, n), in plain Python."""
     return ((plain_word(state) >> 32) * int(n)) >> 32
 
 
 @kernel
-def _word(state: Any) -> Any:
+def _word(state: Generator) -> np.uint64:
     s = state[0] + _GOLDEN
     state[0] = s
     s = (s ^ (s >> _30)) * _MIX_1
@@ -58,16 +59,14 @@ def _word(state: Any) -> Any:
 
 
 @kernel
-def _uniform(state: Any) -> Any:
+def _uniform(state: Generator) -> float:
     return np.float64(_word(state) >> _11) * TWO_TO_MINUS_53
 
 
 @kernel
-def _below(state: Any, n: Any) -> Any:
+def _below(state: Generator, n: Index) -> np.uint64:
     return ((_word(state) >> _32) * np.uint64(n)) >> _32
 
 
-if numba.config.DISABLE_JIT:
-    uniform, below = plain_uniform, plain_below
-else:
-    uniform, below = _uniform, _below
+uniform: Callable[[Generator], float] = plain_uniform if numba.config.DISABLE_JIT else _uniform
+below: Callable[[Generator, Index], Index] = plain_below if numba.config.DISABLE_JIT else _below

@@ -5,14 +5,14 @@ A view has few verbs, and every engine is written in them alone:
 ==========================================  ====================================================================
 ``dot(rows, i, w)``                         <x_i, w>
 ``axpy(rows, i, a, w)``                     w <- w + a x_i
-``squared_norm(rows, i)``                   |x_i|^2 of a row that names no column twice,
-``summed_norm(rows, i, scratch)``           of any row: <x_i, s> with s = x_i summed up in ``scratch``, a vector of
-                                            zeros as long as w that is left so
+``squared_norm(rows, i)``                   |x_i|^2 of a row that names no column twice
+``summed_norm(rows, i, scratch)``           |x_i|^2 of any row: <x_i, s> with s = x_i summed up in ``scratch``, a
+                                            vector of zeros as long as w, which is zero again afterwards
 ``add_squares(rows, i, a, out)``            out_j <- out_j + a x_ij^2
 ``value(rows, k)``                          stored value number k (sparse rows only)
-``prefetch_pointers(rows, i)``              ask for where row i begins and ends,
-``prefetch_row(rows, i)``                   then for its indices and values,
-``prefetch_weights(rows, i, w)``            then for the entries of w that it touches
+``prefetch_pointers(rows, i)``              fetch where row i begins and ends,
+``prefetch_row(rows, i)``                   then its indices and values,
+``prefetch_weights(rows, i, w)``            then the entries of w that it touches
 ==========================================  ====================================================================
 
 ``bias`` is the value of one more feature, the same in every row and not stored: the intercept. Its weight is
@@ -24,126 +24,127 @@ Repeated indices in a row count as their sum, as in SciPy; no verb needs them so
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from .compile import by_type, prefetch
+from .types import Index, Indices, Matrix, Vector
 
 ONE = np.uint64(1)
 INDICES_PER_LINE = np.uint64(8)  # of 8 bytes in a cache line of 64; a stride that suits 4 bytes too
 
-NEAR_WEIGHTS = 1 << 16  # entries of w; up to here (512 KiB) the caches hold them without being asked
-FIRST = np.uint64(64)  # entries of a row; while these are at work, the processor asks for the rest by itself
+NEAR_WEIGHTS = 1 << 16  # entries of w; up to here (512 KiB) the caches hold them without prefetching
+FIRST = np.uint64(64)  # entries of a row; while these are in use, the processor fetches the rest by itself
 
 
 class CsrRows(NamedTuple):
     """Compressed sparse rows; values in float32 or float64, sums in float64."""
 
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
+    indptr: Indices
+    indices: Indices
+    data: Vector
     bias: float
 
 
 class OnesRows(NamedTuple):
     """Compressed sparse rows whose stored values are all equal to 1 and therefore not read."""
 
-    indptr: np.ndarray
-    indices: np.ndarray
+    indptr: Indices
+    indices: Indices
     bias: float
 
 
 class DenseRows(NamedTuple):
     """A C-ordered matrix."""
 
-    X: np.ndarray
+    X: Matrix
     bias: float
 
 
 Rows: TypeAlias = CsrRows | OnesRows | DenseRows
 
 
-def csr_dot(rows: CsrRows, i: Any, w: np.ndarray) -> float:
+def csr_dot(rows: CsrRows, i: Index, w: Vector) -> float:
     s = rows.bias * w[w.size - 1]
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
         s += rows.data[k] * w[rows.indices[k]]
     return s
 
 
-def ones_dot(rows: OnesRows, i: Any, w: np.ndarray) -> float:
+def ones_dot(rows: OnesRows, i: Index, w: Vector) -> float:
     s = rows.bias * w[w.size - 1]
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
         s += w[rows.indices[k]]
     return s
 
 
-def dense_dot(rows: DenseRows, i: Any, w: np.ndarray) -> float:
+def dense_dot(rows: DenseRows, i: Index, w: Vector) -> float:
     s = rows.bias * w[w.size - 1]
     for j in range(rows.X.shape[1]):
         s += rows.X[i, j] * w[j]
     return s
 
 
-def csr_axpy(rows: CsrRows, i: Any, a: float, w: np.ndarray) -> None:
+def csr_axpy(rows: CsrRows, i: Index, a: float, w: Vector) -> None:
     w[w.size - 1] += a * rows.bias
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
         w[rows.indices[k]] += a * rows.data[k]
 
 
-def ones_axpy(rows: OnesRows, i: Any, a: float, w: np.ndarray) -> None:
+def ones_axpy(rows: OnesRows, i: Index, a: float, w: Vector) -> None:
     w[w.size - 1] += a * rows.bias
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
         w[rows.indices[k]] += a
 
 
-def dense_axpy(rows: DenseRows, i: Any, a: float, w: np.ndarray) -> None:
+def dense_axpy(rows: DenseRows, i: Index, a: float, w: Vector) -> None:
     w[w.size - 1] += a * rows.bias
     for j in range(rows.X.shape[1]):
         w[j] += a * rows.X[i, j]
 
 
-def csr_value(rows: CsrRows, k: Any) -> float:
+def csr_value(rows: CsrRows, k: Index) -> float:
     return np.float64(rows.data[k])
 
 
-def ones_value(rows: OnesRows, k: Any) -> float:
+def ones_value(rows: OnesRows, k: Index) -> float:
     return 1.0
 
 
-def sparse_add_squares(rows: CsrRows | OnesRows, i: Any, a: float, out: np.ndarray) -> None:
+def sparse_add_squares(rows: CsrRows | OnesRows, i: Index, a: float, out: Vector) -> None:
     out[out.size - 1] += a * rows.bias * rows.bias
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
         v = value(rows, k)
         out[rows.indices[k]] += a * v * v
 
 
-def dense_add_squares(rows: DenseRows, i: Any, a: float, out: np.ndarray) -> None:
+def dense_add_squares(rows: DenseRows, i: Index, a: float, out: Vector) -> None:
     out[out.size - 1] += a * rows.bias * rows.bias
     for j in range(rows.X.shape[1]):
         v = np.float64(rows.X[i, j])
         out[j] += a * v * v
 
 
-def csr_squared_norm(rows: CsrRows, i: Any) -> float:
+def csr_squared_norm(rows: CsrRows, i: Index) -> float:
     s = rows.bias * rows.bias
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
         s += np.float64(rows.data[k]) * np.float64(rows.data[k])
     return s
 
 
-def ones_squared_norm(rows: OnesRows, i: Any) -> float:
+def ones_squared_norm(rows: OnesRows, i: Index) -> float:
     return rows.bias * rows.bias + np.float64(rows.indptr[i + ONE] - rows.indptr[i])
 
 
-def dense_squared_norm(rows: DenseRows, i: Any) -> float:
+def dense_squared_norm(rows: DenseRows, i: Index) -> float:
     s = rows.bias * rows.bias
     for j in range(rows.X.shape[1]):
         s += np.float64(rows.X[i, j]) * np.float64(rows.X[i, j])
     return s
 
 
-def sparse_summed_norm(rows: CsrRows | OnesRows, i: Any, scratch: np.ndarray) -> float:
+def sparse_summed_norm(rows: CsrRows | OnesRows, i: Index, scratch: Vector) -> float:
     s = rows.bias * rows.bias
     for k in range(rows.indptr[i], rows.indptr[i + ONE]):
         scratch[rows.indices[k]] += value(rows, k)
@@ -154,42 +155,42 @@ def sparse_summed_norm(rows: CsrRows | OnesRows, i: Any, scratch: np.ndarray) ->
     return s
 
 
-def dense_summed_norm(rows: DenseRows, i: Any, scratch: np.ndarray) -> float:
+def dense_summed_norm(rows: DenseRows, i: Index, scratch: Vector) -> float:
     return squared_norm(rows, i)
 
 
-def csr_prefetch_row(rows: CsrRows, i: Any) -> None:
+def csr_prefetch_row(rows: CsrRows, i: Index) -> None:
     for k in range(rows.indptr[i], rows.indptr[i + ONE], INDICES_PER_LINE):
         prefetch(rows.indices, k)
         prefetch(rows.data, k)
 
 
-def ones_prefetch_row(rows: OnesRows, i: Any) -> None:
+def ones_prefetch_row(rows: OnesRows, i: Index) -> None:
     for k in range(rows.indptr[i], rows.indptr[i + ONE], INDICES_PER_LINE):
         prefetch(rows.indices, k)
 
 
-def dense_prefetch_row(rows: DenseRows, i: Any) -> None:
+def dense_prefetch_row(rows: DenseRows, i: Index) -> None:
     row = rows.X[i]
     for j in range(0, row.size, 8):
         prefetch(row, j)
 
 
-def sparse_prefetch_pointers(rows: CsrRows | OnesRows, i: Any) -> None:
+def sparse_prefetch_pointers(rows: CsrRows | OnesRows, i: Index) -> None:
     prefetch(rows.indptr, i)
 
 
-def dense_prefetch_pointers(rows: DenseRows, i: Any) -> None:
+def dense_prefetch_pointers(rows: DenseRows, i: Index) -> None:
     pass
 
 
-def sparse_prefetch_weights(rows: CsrRows | OnesRows, i: Any, w: np.ndarray) -> None:
+def sparse_prefetch_weights(rows: CsrRows | OnesRows, i: Index, w: Vector) -> None:
     if w.size > NEAR_WEIGHTS:
         for k in range(rows.indptr[i], min(rows.indptr[i + ONE], rows.indptr[i] + FIRST)):
             prefetch(w, rows.indices[k])
 
 
-def dense_prefetch_weights(rows: DenseRows, i: Any, w: np.ndarray) -> None:
+def dense_prefetch_weights(rows: DenseRows, i: Index, w: Vector) -> None:
     pass
 
 

@@ -6,14 +6,14 @@ Every function does a slice of its work, so that no compiled call lasts long.
 from __future__ import annotations
 
 from math import exp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .compile import kernel
 from .random import below, uniform
+from .types import Generator, Index, Indices, Vector
 
-HELD = 0.9  # of p_max: from here on a preference counts as held back by it (rescaling moves it a little)
 LARGEST_EXPONENT = 30.0  # e^30 lifts any p above p_max; more could overflow
 
 
@@ -25,8 +25,28 @@ class Preferences(NamedTuple):
     p_max: float = 20.0
 
 
+class Learning(NamedTuple):
+    """How a sweep learns from the gains of its steps.
+
+    Attributes
+    ----------
+    preferences : Preferences
+    fading : float
+        Weight of a step in the fading average D_ref of the gains: one over the number of variables visited.
+    adapts : bool
+        Whether preferences follow the gains.
+    first_sweep : bool
+        Whether this is the very first sweep, which only gathers D_ref.
+    """
+
+    preferences: Preferences
+    fading: float
+    adapts: bool
+    first_sweep: bool
+
+
 @kernel
-def shuffle(order: Any, n: Any, begin: Any, end: Any, rng: Any) -> None:
+def shuffle(order: Indices, n: Index, begin: Index, end: Index, rng: Generator) -> None:
     """Fisher-Yates over ``order[:n]``: positions begin to end get their final entry."""
     n = np.uint64(n)
     for s in range(np.uint64(begin), np.uint64(end)):
@@ -35,7 +55,7 @@ def shuffle(order: Any, n: Any, begin: Any, end: Any, rng: Any) -> None:
 
 
 @kernel
-def sum_preferences(p: Any, kept: Any, begin: Any, end: Any) -> Any:
+def sum_preferences(p: Vector, kept: Indices, begin: Index, end: Index) -> float:
     """Sum of p over the variables ``kept[begin:end]``."""
     s = 0.0
     for k in range(np.uint64(begin), np.uint64(end)):
@@ -44,7 +64,9 @@ def sum_preferences(p: Any, kept: Any, begin: Any, end: Any) -> Any:
 
 
 @kernel
-def define_schedule(p: Any, kept: Any, I: Any, begin: Any, end: Any, j: Any, N: Any, rng: Any) -> Any:
+def define_schedule(
+    p: Vector, kept: Indices, I: Indices, begin: Index, end: Index, j: int, N: float, rng: Generator
+) -> tuple[int, float]:
     """Algorithm 4 for the variables ``kept[begin:end]``: how often each one occurs in the schedule I.
 
     ``j`` entries of I are filled and ``N`` is the sum of the preferences not yet dealt with; both are returned
@@ -67,25 +89,27 @@ def define_schedule(p: Any, kept: Any, I: Any, begin: Any, end: Any, j: Any, N: 
 
 
 @kernel
-def accumulate(p: Any, A: Any, visits: Any, I: Any, begin: Any, end: Any, scale: Any, n: Any) -> Any:
-    """Schedule by accounts: variable i of A[begin:end] is due floor(visits_i + scale p_i) times, the rest is kept.
+def accumulate(
+    p: Vector, A: Indices, accounts: Vector, I: Indices, begin: Index, end: Index, scale: float, n: int
+) -> int:
+    """Schedule by accounts: variable i of A[begin:end] is due floor(accounts_i + scale p_i) times; the rest is kept.
 
-    ``scale`` makes the mean of p one, in place; ``n`` entries of I are filled so far, and what it cannot hold waits for
-    the next sweep. Returns the new n.
+    ``scale`` makes the mean of p one, in place. ``n`` entries of I are filled so far, and visits that it cannot hold
+    wait for the next sweep. Returns the new n.
     """
     for k in range(np.uint64(begin), np.uint64(end)):
         i = A[k]
         p[i] *= scale
-        visits[i] += p[i]
-        while visits[i] >= 1.0 and n < I.size:
-            visits[i] -= 1.0
+        accounts[i] += p[i]
+        while accounts[i] >= 1.0 and n < I.size:
+            accounts[i] -= 1.0
             I[n] = i
             n += 1
     return n
 
 
 @kernel
-def keep_active(p: Any, A: Any, n: Any) -> Any:
+def keep_active(p: Vector, A: Indices, n: Index) -> int:
     """Move the variables of A[:n] that are still active (p_i > 0) to its front, in order; returns their number."""
     kept = 0
     for k in range(np.uint64(n)):
@@ -96,9 +120,19 @@ def keep_active(p: Any, A: Any, n: Any) -> Any:
 
 
 @kernel
-def adapted(preferences: Any, p: Any, gain: Any, D_ref: Any) -> Any:
-    """Algorithm 5: the new preference of a variable whose step gained ``gain`` where ``D_ref`` is the average."""
+def adapted(preferences: Preferences, p: float, gain: float, D_ref: float) -> float:
+    """Algorithm 5: the new preference of a variable whose step gained ``gain`` while the average is ``D_ref``."""
     if D_ref <= 0.0:
         return p
     h = preferences.c * (gain / D_ref - 1.0)
     return min(max(exp(min(h, LARGEST_EXPONENT)) * p, preferences.p_min), preferences.p_max)
+
+
+@kernel
+def learn(learning: Learning, p: float, gain: float, D_ref: float) -> tuple[float, float]:
+    """Return the new preference of a variable whose step gained ``gain``, and the new fading average."""
+    if learning.first_sweep:
+        return p, D_ref + learning.fading * gain
+    if learning.adapts:
+        p = adapted(learning.preferences, p, gain, D_ref)
+    return p, (1.0 - learning.fading) * D_ref + learning.fading * gain

@@ -11,3 +11,5 @@ Matrix: TypeAlias = np.ndarray  # numbers in two dimensions
 Indices: TypeAlias = np.ndarray  # unsigned numbers of rows, columns or entries
 Counts: TypeAlias = np.ndarray  # integers
 Flags: TypeAlias = np.ndarray  # truth values
+Generator: TypeAlias = np.ndarray  # the state of a random generator, see random.py
+Index: TypeAlias = int | np.uint64  # the number of a row, a column or an entry: int from Python, unsigned in loops

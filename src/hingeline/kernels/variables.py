@@ -11,18 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .types import Vector
+
 RECORD = np.dtype([("alpha", "f8"), ("q", "f8"), ("C", "f8"), ("p", "f4"), ("y", "f4")])
 WIDE_RECORD = np.dtype([("alpha", "f8"), ("q", "f8"), ("C", "f8"), ("p", "f4"), ("y", "f8")], align=True)
 
 
 class Variables(NamedTuple):
-    """One entry a row: dual variable, squared norm, C_i, preference, label or target."""
+    """One entry per row: dual variable, squared norm, C_i, preference, label or target."""
 
-    alpha: np.ndarray
-    q: np.ndarray
-    C: np.ndarray
-    p: np.ndarray
-    y: np.ndarray
+    alpha: Vector
+    q: Vector
+    C: Vector
+    p: Vector
+    y: Vector
 
 
 def new_variables(n: int, targets: bool = False) -> Variables:

@@ -1,8 +1,8 @@
 """Adaptive frequencies over any set of coordinates: rows, examples with all their classes, columns.
 
-What the hybrid does for dual variables, for the engines whose coordinates are something else: an active set A, a
-preference p_i and an account of visits for each member (kernels/schedule.py). The engines' kernels see ``p`` alone:
-they change it by what a step gained, and turn its sign where a coordinate leaves A.
+What the hybrid does for dual variables, for the engines whose coordinates are something else: an active set A, and a
+preference p_i and an account of visits for each member. The engines' kernels see ``p`` alone: they change it by what a
+step gained, and flip its sign if a coordinate leaves A.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from math import inf
 
 import numpy as np
 
-from ..kernels.schedule import accumulate, keep_active, shuffle, sum_preferences
+from ..kernels.schedule import Learning, Preferences, keep_active
+from ..kernels.shrink import EARLY_SWEEPS
+from ..kernels.types import Generator, Indices
 from .driver import Run
-from .dual.hybrid import EARLY, spread
+from .visit_order import new_accounts, order_visits
 
 HALVED = 0.5
-MOST_APART = 30  # sweeps
+LONGEST_ABSENCE = 30  # sweeps after which everyone is visited again
 
 
 class Frequencies:
@@ -34,49 +36,45 @@ class Frequencies:
         Whether visits follow the preferences; whether coordinates may leave the active set.
     """
 
-    def __init__(self, everyone: np.ndarray, n: int, rng: np.ndarray, *, adapts: bool, shrinks: bool) -> None:
+    def __init__(self, everyone: Indices, n: int, rng: Generator, *, adapts: bool, shrinks: bool) -> None:
         self.p = np.ones(n, dtype=np.float32)
         self.adapts, self.shrinks = adapts, shrinks
         self._everyone, self._rng = everyone, rng
         self._A = everyone.copy()
-        self._visits = spread(n)
+        self._accounts = new_accounts(n)
         self._I = np.empty(2 * everyone.size, dtype=np.uint32)
         self.n_active = everyone.size
         self.complete = True  # whether the next sweep visits everyone
         self._violation_of_all = self._last = inf
         self._sweeps = self._sweeps_apart = 0
 
-    def schedule(self, run: Run) -> np.ndarray:
+    def schedule(self, run: Run) -> Indices:
         """Return the visits of a sweep, in random order: everyone once, or the active ones by their preferences."""
-        A, I, n = self._A[: self.n_active], self._I, 0
-        if self.complete or not self.adapts:
-            n = A.size
-            I[:n] = A
-        else:
-            total = sum(sum_preferences(self.p, A, begin, end) for begin, end in run.shuffles.slices(A.size))
-            for begin, end in run.shuffles.slices(A.size):
-                n = accumulate(self.p, A, self._visits, I, begin, end, A.size / total, n)
-        for begin, end in run.shuffles.slices(n):
-            shuffle(I, n, begin, end, self._rng)
-        return I[:n]
+        once = self.complete or not self.adapts
+        active = self._A[: self.n_active]
+        return order_visits(self.p, active, self._accounts, self._I, once=once, rng=self._rng, pace=run.shuffles)
+
+    def learning(self, first_sweep: bool) -> Learning:
+        """Return how the next sweep learns from its gains."""
+        return Learning(Preferences(), 1.0 / self.n_active, self.adapts, first_sweep)
 
     def next_sweep(self, violation: float, go_on: bool) -> float:
         """Choose who takes part in the next sweep; returns how firmly a coordinate must sit at its bound to leave.
 
-        Everyone comes back where the run asks for it, where the violation has halved since everyone was seen, and now
+        Everyone comes back if the run asks for it, if the violation has halved since everyone was seen, and now
         and then in any case: a coordinate that left by mistake may be what the others are waiting for.
         """
         if self.complete:
             self._violation_of_all, self._sweeps_apart = violation, 0
         self._sweeps_apart += 1
         self.n_active = keep_active(self.p, self._A, self.n_active)
-        agreed = violation < HALVED * self._violation_of_all or self._sweeps_apart > MOST_APART
-        if not go_on or self.n_active == 0 or (agreed and self.n_active < self._everyone.size):
+        due = violation < HALVED * self._violation_of_all or self._sweeps_apart > LONGEST_ABSENCE
+        if not go_on or self.n_active == 0 or (due and self.n_active < self._everyone.size):
             np.abs(self.p, out=self.p)
             self._A[:] = self._everyone
             self.n_active, self.complete = self._everyone.size, True
             return inf
         self.complete = False
-        firm, self._last = max(violation, self._last if self._sweeps > EARLY else 0.0), violation
+        firm, self._last = max(violation, self._last if self._sweeps > EARLY_SWEEPS else 0.0), violation
         self._sweeps += 1
         return firm if self.shrinks else inf

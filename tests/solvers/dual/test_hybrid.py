@@ -6,12 +6,12 @@ from problems import csr
 
 from hingeline import Hinge, solve
 from hingeline.kernels.schedule import Preferences
-from hingeline.solvers.dual import hybrid
-from hingeline.solvers.dual.hybrid import LARGEST_P_MAX, Seen, in_reach
+from hingeline.solvers.dual import active_sweep
+from hingeline.solvers.dual.active_sweep import LARGEST_P_MAX, Seen, with_adjusted_p_max
 
 
 @pytest.mark.parametrize(
-    ("p_max", "held", "next_p_max"),
+    ("p_max", "share", "next_p_max"),
     [
         (20.0, 0.6, 40.0),
         (LARGEST_P_MAX, 0.9, LARGEST_P_MAX),
@@ -20,13 +20,13 @@ from hingeline.solvers.dual.hybrid import LARGEST_P_MAX, Seen, in_reach
         (20.0, 0.0, 20.0),
     ],
 )
-def test_the_most_visits_follow_the_gain_of_those_held_back(p_max, held, next_p_max):
-    seen = Seen(gain=2.0, held=2.0 * held)
-    assert in_reach(Preferences(p_max=p_max), 20.0, seen) == Preferences(p_max=next_p_max)
+def test_p_max_follows_the_gain_of_the_variables_at_it(p_max, share, next_p_max):
+    seen = Seen(gain=2.0, gain_at_p_max=2.0 * share)
+    assert with_adjusted_p_max(Preferences(p_max=p_max), 20.0, seen) == Preferences(p_max=next_p_max)
 
 
-def test_a_sweep_without_gain_raises_nothing():
-    assert in_reach(Preferences(), 20.0, Seen()).p_max == 20.0
+def test_a_sweep_without_gain_leaves_p_max_alone():
+    assert with_adjusted_p_max(Preferences(), 20.0, Seen()).p_max == 20.0
 
 
 def contradictory(n=1500, d=3000, pairs=1, seed=0):
@@ -40,10 +40,10 @@ def contradictory(n=1500, d=3000, pairs=1, seed=0):
     return csr(X), y
 
 
-def test_contradictory_rows_take_fewer_steps_where_they_may_be_visited_more(monkeypatch):
+def test_contradictory_rows_take_fewer_steps_if_they_may_be_visited_more(monkeypatch):
     X, y = contradictory()
     ours = solve(X, y, Hinge(1000.0), solver="hybrid", gap_tol=1e-3, random_state=0)
-    monkeypatch.setattr(hybrid, "LARGEST_P_MAX", 20.0)
+    monkeypatch.setattr(active_sweep, "LARGEST_P_MAX", 20.0)
     held_back = solve(X, y, Hinge(1000.0), solver="hybrid", gap_tol=1e-3, random_state=0)
     assert ours.converged
     assert ours.certificate.primal == pytest.approx(held_back.certificate.primal, rel=2e-3)

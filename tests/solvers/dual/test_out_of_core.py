@@ -15,7 +15,7 @@ from hingeline.data.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
 from hingeline.data.problem import read_data
 from hingeline.io import open_dataset, write_dataset
 from hingeline.kernels.variables import new_variables
-from hingeline.solvers.dual.resident import Part, Shelf
+from hingeline.solvers.dual.resident_rows import Part, Shelf
 
 SCRIPT = Path(__file__).with_name("interrupted_reading.py")
 

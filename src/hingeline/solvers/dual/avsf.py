@@ -4,27 +4,31 @@ Problem    min_w   |w|^2/2 + sum_i C_i max(0, 1 - y_i <x_i, w>)
 Dual       max_a   W(a) = sum_i a_i - |w|^2/2,   w = sum_i a_i y_i x_i,   0 <= a_i <= C_i
 
 The step is Algorithm 2's. What differs is who gets one: variable i is visited with frequency p_i / sum_j p_j, and its
-preference p_i grows when its step gained more than the fading average D_ref and shrinks when it gained less.
+preference p_i grows if its step gained more than the fading average D_ref and shrinks if it gained less.
 Variables at their bounds gain nothing, so they are soon visited p_max/p_min = 400 times more rarely than the best;
 none is ever dropped, and no shrinking is needed.
 
-Settled against the printed text: the exponent is Algorithm 5's (relative to D_ref) and bounded, D_ref is only gathered
-in the very first sweep, and p is left alone while D_ref <= 0. The squared hinge adds 1/(2 C_i) to the diagonal.
+Decided differently from the printed text: the exponent is Algorithm 5's (relative to D_ref) and bounded, D_ref is only
+gathered in the very first sweep, and p stays as it is while D_ref <= 0. The squared hinge adds 1/(2 C_i) to the
+diagonal.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.compile import kernel
 from ...kernels.lookahead import RECORD_AHEAD, look_ahead
-from ...kernels.losses import gap_estimate, missing, pull, sign, step
-from ...kernels.rows import axpy, dot
-from ...kernels.schedule import Preferences, adapted, define_schedule, shuffle, sum_preferences
+from ...kernels.losses import Loss, gap_estimate, missing, pull, sign, step
+from ...kernels.rows import Rows, axpy, dot
+from ...kernels.schedule import Learning, Preferences, define_schedule, learn
+from ...kernels.types import Index, Indices, Vector
+from ...kernels.variables import Variables
 from ..driver import Run, Verdict
 from ..state import State
+from ..visit_order import shuffle_first, total_preference
 
 
 class Seen(NamedTuple):
@@ -38,22 +42,20 @@ class Seen(NamedTuple):
 
 @kernel
 def visit(
-    rows: Any,
-    loss: Any,
-    variables: Any,
-    w: Any,
-    I: Any,
-    begin: Any,
-    end: Any,
-    preferences: Any,
-    mean_p: Any,
-    first_sweep: Any,
-    seen: Any,
-) -> Any:
+    rows: Rows,
+    loss: Loss,
+    variables: Variables,
+    w: Vector,
+    I: Indices,
+    begin: Index,
+    end: Index,
+    mean_p: float,
+    learning: Learning,
+    seen: Seen,
+) -> tuple[float, float, float, float]:
     """Visit the variables I[begin:end] and update their preferences."""
     alpha, q, C, p, y = variables
     v, D_ref, gain, gap = seen
-    fading = 1.0 / I.size
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
             look_ahead(rows, alpha, w, I, k)
@@ -67,11 +69,7 @@ def visit(
             alpha[i] = stepped
             axpy(rows, i, mu * sign(loss, y[i]), w)
         gain += delta
-        if first_sweep:
-            D_ref += fading * delta
-        else:
-            p[i] = adapted(preferences, p[i], delta, D_ref)
-            D_ref = (1.0 - fading) * D_ref + fading * delta
+        p[i], D_ref = learn(learning, p[i], delta, D_ref)
     return v, D_ref, gain, gap  # a plain tuple: see kernels/compile.py
 
 
@@ -86,10 +84,10 @@ def avsf(state: State, run: Run, preferences: Preferences = Preferences()) -> No
     can_stop = True
     for sweep in run.sweeps():
         mean_p = schedule(state, run, kept, I)
+        learning = Learning(preferences, 1.0 / l, True, sweep == 0)
         seen = Seen(D_ref=seen.D_ref)
         for begin, end in run.visits.slices(l):
-            args = (rows, loss, state.variables, state.w, I, begin, end, preferences, mean_p, sweep == 0, seen)
-            seen = Seen(*visit(*args))
+            seen = Seen(*visit(rows, loss, state.variables, state.w, I, begin, end, mean_p, learning, seen))
         verdict = run.sweep(l, seen.v, seen.gain, seen.gap, criterion=seen.v, complete=True)
         if verdict is Verdict.SATISFIED:
             if can_stop:
@@ -100,13 +98,12 @@ def avsf(state: State, run: Run, preferences: Preferences = Preferences()) -> No
             can_stop = False
 
 
-def schedule(state: State, run: Run, kept: np.ndarray, I: np.ndarray) -> float:
+def schedule(state: State, run: Run, kept: Indices, I: Indices) -> float:
     """Fill the schedule I by Algorithm 4, in random order; returns the mean preference."""
     p, l = state.variables.p, kept.size
-    total = sum(sum_preferences(p, kept, begin, end) for begin, end in run.shuffles.slices(l))
+    total = total_preference(p, kept, run.shuffles)
     j, N = 0, total
     for begin, end in run.shuffles.slices(l):
         j, N = define_schedule(p, kept, I, begin, end, j, N, state.rng)
-    for begin, end in run.shuffles.slices(l):
-        shuffle(I, l, begin, end, state.rng)
+    shuffle_first(I, l, state.rng, run.shuffles)
     return total / l

@@ -7,25 +7,27 @@ A step maximises W in one variable: mu = [g_i / |x_i|^2] clipped to the box, g_i
 Variables that press against their bound harder than anything moved in the last sweep leave the active set A. When the
 projected gradients of a sweep span less than eps, all variables come back; if that sweep agrees, training ends.
 
-Settled against the printed text: v_min and v_max track projected gradients (raw ones would end training after one
-sweep), and clipped variables are set to their bound exactly. The squared hinge adds 1/(2 C_i) to the diagonal.
+Decided differently from the printed text: v_min and v_max track projected gradients (raw ones would end training after
+one sweep), and clipped variables are set to their bound exactly. The squared hinge adds 1/(2 C_i) to the diagonal.
 """
 
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.compile import kernel
 from ...kernels.lookahead import RECORD_AHEAD, look_ahead
-from ...kernels.losses import gap_estimate, missing, pull, sign, step
-from ...kernels.rows import axpy, dot
-from ...kernels.schedule import shuffle
+from ...kernels.losses import Loss, gap_estimate, missing, pull, sign, step
+from ...kernels.rows import Rows, axpy, dot
 from ...kernels.shrink import Thresholds, is_shrunk, next_thresholds
+from ...kernels.types import Index, Indices, Vector
+from ...kernels.variables import Variables
 from ..driver import Run, Verdict
 from ..state import State
+from ..visit_order import shuffle_first
 
 
 class Seen(NamedTuple):
@@ -40,8 +42,16 @@ class Seen(NamedTuple):
 
 @kernel
 def visit(
-    rows: Any, loss: Any, variables: Any, w: Any, A: Any, begin: Any, end: Any, thresholds: Any, seen: Any
-) -> Any:
+    rows: Rows,
+    loss: Loss,
+    variables: Variables,
+    w: Vector,
+    A: Indices,
+    begin: Index,
+    end: Index,
+    thresholds: Thresholds,
+    seen: Seen,
+) -> tuple[int, float, float, float, float]:
     """Visit the variables A[begin:end]; those that stay active are moved to the front of A."""
     alpha, q, C, _, y = variables
     n_active, v_min, v_max, gain, gap = seen
@@ -73,8 +83,7 @@ def baseline(state: State, run: Run) -> None:
     A = problem.variables_in_order()
     n_active, thresholds = l, Thresholds()
     for _ in run.sweeps():
-        for begin, end in run.shuffles.slices(n_active):
-            shuffle(A, n_active, begin, end, state.rng)
+        shuffle_first(A, n_active, state.rng, run.shuffles)
         seen = Seen()
         for begin, end in run.visits.slices(n_active):
             seen = Seen(*visit(rows, loss, state.variables, state.w, A[:n_active], begin, end, thresholds, seen))

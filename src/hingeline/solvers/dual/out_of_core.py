@@ -3,15 +3,15 @@
 Problem    min_w   |w|^2/2 + sum_i C_i max(0, 1 - y_i <x_i, w>)
 Dual       max_a   W(a) = sum_i a_i - |w|^2/2,   w = sum_i a_i y_i x_i,   0 <= a_i <= C_i
 
-Reading a row from a file costs far more than a step, so what was read is made the most of:
+Reading a row from a file costs far more than a step, so the most is made of what was read:
 
 - A *file sweep* reads blocks of rows. Files are often sorted, and sweeps in sorted order converge badly: w follows the
-  block at hand and forgets the others. So some blocks from all over the file are in memory together (each of these
+  present block and forgets the others. So some blocks from all over the file are in memory together (each of these
   cursors moves on in file order), and their rows are visited in turns, in random order within a block. Blocks that
-  hardly contribute to the duality gap are read every other time only.
-- Active rows (not pressing against a bound) of a block are copied when it goes, as many as fit. *Resident sweeps* over
-  the copies follow, with hard shrinking and adaptive frequencies as in memory, until what they can still gain is
-  small beside what the file sweep saw.
+  contribute little to the duality gap are read only every other time.
+- Active rows (not pressing against a bound) of a block are copied before it leaves memory, as many as fit. *Resident
+  sweeps* over the copies follow, with hard shrinking and adaptive frequencies as in memory, until what they can still
+  gain is small compared with what the file sweep saw.
 
 A file sweep over all blocks verifies what the others have reached. Dual variables and w are always those of the whole
 problem: every step of either sweep increases the same W, so the optimum is the one that is found in memory.
@@ -25,21 +25,23 @@ from math import inf
 import numpy as np
 
 from ...data.blocks import Block
-from ...kernels.schedule import Preferences, accumulate, keep_active, shuffle, sum_preferences
-from ...kernels.shrink import Thresholds, next_thresholds, wider
+from ...kernels.schedule import Learning, Preferences, keep_active
+from ...kernels.shrink import Thresholds, cautious_thresholds, next_thresholds
+from ...kernels.types import Flags, Indices, Vector
 from ...kernels.variables import Variables
 from ...runtime.pace import SLICE_SECONDS
 from ..driver import Run, Verdict
 from ..state import State
-from .hybrid import EARLY, Seen, spread, visit
-from .resident import Part, Shelf
+from ..visit_order import fill_from_accounts, new_accounts, shuffle_first, total_preference
+from .active_sweep import Seen, visit_active
+from .resident_rows import Part, Shelf
 
-MOST_PASSES = 1  # over the active rows of blocks while they are there, after the first
+MORE_PASSES = 1  # over the active rows of blocks while they are in memory, after the first
 MOST_RESIDENT = 12  # sweeps over the resident rows between two file sweeps
 RESIDENT_DONE = 0.05  # share of the file sweep's gap terms that resident rows may have when the file is read again
-NOT_TO_BE_CHECKED = 1e300  # a gap so large that nobody reads all files to check it: resident rows cannot know
-LOW_BLOCK = 0.1  # share of the mean gap of a block below which it is skipped once
-TURNS, SHORTEST_TURN = 16, 128  # a part's visits are cut into that many turns, of so many visits at least
+UNKNOWN_GAP = 1e300  # so large that no run reads all files to check it: resident rows do not know the gap
+LOW_BLOCK = 0.1  # a block with less than this share of the blocks' mean gap is skipped once
+TURNS, SHORTEST_TURN = 16, 128  # a part's visits are cut into so many turns, of at least so many visits
 
 
 class Sweeper:
@@ -47,7 +49,7 @@ class Sweeper:
 
     def __init__(self, state: State, run: Run, preferences: Preferences) -> None:
         self.state, self.run, self.preferences = state, run, preferences
-        self._visits = spread(state.problem.data.n_rows)
+        self._accounts = new_accounts(state.problem.data.n_rows)
         self._D_ref, self._begun = 0.0, False
         state.variables.p[:] = 1.0
 
@@ -62,43 +64,39 @@ class Sweeper:
         else:
             first, last = np.searchsorted(kept, (block.begin, block.end))
             A = kept[first:last] - np.uint32(block.begin)
-        return Part(block.rows, variables, self._visits[inside], A)
+        return Part(block.rows, variables, self._accounts[inside], A)
 
     def visit(self, parts: list[Part], thresholds: Thresholds, once: bool) -> list[Seen]:
         """Visit rows of ``parts`` in turns: each of A once, or as often as their preferences say. Some leave A."""
         run, state = self.run, self.state
         n_active = max(1, sum(part.A.size for part in parts))
-        scale = n_active / max(1e-300, sum(self._sum_preferences(part) for part in parts))
+        total = sum(total_preference(part.variables.p, part.A, run.shuffles) for part in parts)
+        scale = n_active / max(1e-300, total)
         schedules = [part.A.copy() if once else self._by_preference(part, scale) for part in parts]
         for I in schedules:
-            for begin, end in run.shuffles.slices(I.size):
-                shuffle(I, I.size, begin, end, state.rng)
-        rule = (thresholds, self.preferences, 1.0 / n_active, once, not self._begun)
+            shuffle_first(I, I.size, state.rng, run.shuffles)
+        rule = (thresholds, Learning(self.preferences, 1.0 / n_active, True, not self._begun), once)
         self._begun = True
         seen = [Seen() for _ in parts]
         for k, begin, end in _turns([I.size for I in schedules]):
             I = schedules[k][:end]
+            what = (parts[k].rows, state.problem.loss, parts[k].variables, state.w, I)
             for first, last in run.visits.slices(end - begin):
-                args = (parts[k].rows, state.problem.loss, parts[k].variables, state.w, I, begin + first, begin + last)
-                seen[k] = Seen(*visit(*args, *rule, seen[k]._replace(D_ref=self._D_ref)))
+                so_far = seen[k]._replace(D_ref=self._D_ref)
+                seen[k] = Seen(*visit_active(*what, begin + first, begin + last, *rule, so_far))
                 self._D_ref = seen[k].D_ref
         for part in parts:
             part.A = part.A[: keep_active(part.variables.p, part.A, part.A.size)]
         return seen
 
-    def _sum_preferences(self, part: Part) -> float:
-        slices = self.run.shuffles.slices(part.A.size)
-        return sum(sum_preferences(part.variables.p, part.A, begin, end) for begin, end in slices)
-
-    def _by_preference(self, part: Part, scale: float) -> np.ndarray:
-        n, I = 0, np.empty(2 * part.A.size, dtype=np.uint32)
-        for begin, end in self.run.shuffles.slices(part.A.size):
-            n = accumulate(part.variables.p, part.A, part.visits, I, begin, end, scale, n)
+    def _by_preference(self, part: Part, scale: float) -> Indices:
+        I = np.empty(2 * part.A.size, dtype=np.uint32)
+        n = fill_from_accounts(part.variables.p, part.A, part.accounts, I, scale, self.run.shuffles)
         return I[:n]
 
 
 def _turns(sizes: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Cut schedules of these ``sizes`` into turns; yields which one is at its turn, from where to where."""
+    """Cut schedules of these ``sizes`` into turns; yields whose turn it is, from where to where."""
     lengths = [max(SHORTEST_TURN, -(-size // TURNS)) for size in sizes]
     for turn in range(TURNS):
         left = False
@@ -124,17 +122,17 @@ def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()
 
 
 def _sweeps(sweeper: Sweeper, shelf: Shelf, n_blocks: int) -> None:
-    """Sweep over the files and over the shelf by turns."""
+    """Sweep over the files and over the shelf, in alternation."""
     run = sweeper.run
     gaps, skipped = np.full(n_blocks, inf), np.zeros(n_blocks, dtype=bool)
     thresholds = inner = before = Thresholds()
-    resident, file_gap = 0, 0.0  # resident sweeps since the file was read, and the gap terms that were seen then
+    resident, file_gap = 0, 0.0  # resident sweeps since the file was read, and the gap terms seen then
     for _ in run.sweeps():
         if resident == 0:
             due = skipped | (gaps >= LOW_BLOCK * gaps.mean())
             seen = file_sweep(sweeper, shelf, thresholds, gaps, due)
             complete, skipped = bool(due.all()), ~due
-            violation = max(seen.v_max, -seen.v_min, 0.0)
+            violation = seen.violation
             criterion = violation if complete else inf
             verdict = run.sweep(seen.steps, violation, seen.gain, float(gaps.sum()), criterion, complete)
             if verdict is Verdict.SATISFIED:
@@ -146,15 +144,15 @@ def _sweeps(sweeper: Sweeper, shelf: Shelf, n_blocks: int) -> None:
             resident = 1 if shelf.parts else 0
         else:
             seen = resident_sweep(sweeper, shelf, inner)
-            violation = max(seen.v_max, -seen.v_min, 0.0)
-            verdict = run.sweep(seen.steps, violation, seen.gain, NOT_TO_BE_CHECKED, inf, complete=False)
+            violation = seen.violation
+            verdict = run.sweep(seen.steps, violation, seen.gain, UNKNOWN_GAP, inf, complete=False)
             last = next_thresholds(seen.v_min, seen.v_max)
-            inner, before = last if resident < EARLY else wider(last, before), last
+            inner, before = cautious_thresholds(resident, last, before), last
             small = seen.gap <= RESIDENT_DONE * file_gap or (run.stop.gap_tol is None and violation < run.stop.tol)
             resident = 0 if small or verdict is not Verdict.GO_ON or resident == MOST_RESIDENT else resident + 1
 
 
-def file_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds, gaps: np.ndarray, due: np.ndarray) -> Seen:
+def file_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds, gaps: Vector, due: Flags) -> Seen:
     """Read the blocks that are ``due``, work on them, and keep their active rows; sets their ``gaps``."""
     blocks = sweeper.state.problem.data.blocks
     assert blocks is not None
@@ -168,7 +166,7 @@ def file_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds, gaps: np.
             gaps[[block.number for block in group]] = [one.gap for one in seen]
             together = _all_of(seen)
             total = _all_of([total, together])
-            for _ in range(MOST_PASSES):
+            for _ in range(MORE_PASSES):
                 together = _all_of(sweeper.visit(parts, next_thresholds(together.v_min, together.v_max), once=False))
                 total = total._replace(steps=total.steps + together.steps, gain=total.gain + together.gain)
             for block, part in zip(group, parts, strict=True):
@@ -188,5 +186,5 @@ def resident_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds) -> Se
 
 def _all_of(seen: list[Seen]) -> Seen:
     """Return what the parts of a sweep have seen together."""
-    steps, v_min, v_max, D_ref, gain, gap, held = zip(*(seen or [Seen()]), strict=True)
-    return Seen(sum(steps), min(v_min), max(v_max), D_ref[-1], sum(gain), sum(gap), sum(held))
+    steps, v_min, v_max, D_ref, gain, gap, gain_at_p_max = zip(*(seen or [Seen()]), strict=True)
+    return Seen(sum(steps), min(v_min), max(v_max), D_ref[-1], sum(gain), sum(gap), sum(gain_at_p_max))

@@ -7,8 +7,8 @@ from scipy.linalg import lapack
 
 from ...kernels.schedule import Preferences
 from ..driver import Run
-from ..dual.hybrid import spread
 from ..newton.operators import RowOperator
+from ..visit_order import new_accounts
 from .gram_sweeps import sweep_gram
 from .lasso import Seen
 from .penalised import Penalised
@@ -44,7 +44,7 @@ def gram_lasso(
     H = gram.at(primal, S)
     H.flat[:: S.size + 1] += primal.l2[S]
     z, G, l1 = primal.w[S], primal.g[S] + primal.l2[S] * primal.w[S], primal.l1[S]
-    visits, I = spread(S.size), np.empty(2 * S.size, dtype=np.uint32)
+    visits, I = new_accounts(S.size), np.empty(2 * S.size, dtype=np.uint32)
     goal = primal.violation * min(max(primal.violation / gram.first_violation, TIGHTEST), LOOSEST)
     sweeps = int(min(max(PRODUCTS / H.size, LEAST_SWEEPS), MOST_SWEEPS))
     for round_ in range(MOST_ROUNDS):
