@@ -1,4 +1,4 @@
-"""Plain NumPy formulas of Crammer and Singer's, the L1-regularised and the one-class problem."""
+"""Plain NumPy formulas of Crammer and Singer's, the L1-regularised and the one-class problem, and of LIBLINEAR's."""
 
 from __future__ import annotations
 
@@ -59,3 +59,31 @@ def sparse_violations(name, X, y, w, b, C, l1_ratio=1.0):
 def one_class_primal(X, w, rho, nu, C):
     """Return |w|^2/2 - nu sum(C) rho + sum_i C_i max(0, rho - <x_i, w>)."""
     return 0.5 * w @ w - nu * np.sum(C) * rho + np.sum(C * np.maximum(0.0, rho - X @ w))
+
+
+def liblinear_primal(model, X, y, C=1.0, p=0.1, weights=(), free=False):
+    """Return the primal value of a model of LIBLINEAR's, summed over its binary problems."""
+    bias = np.full((X.shape[0], 1), model.bias) if model.bias >= 0.0 else np.empty((X.shape[0], 0))
+    rows, w = np.hstack((X.toarray(), bias)), model.w
+    f, total = rows @ w, 0.0
+    w = w[:-1] if free else w  # what is regularised
+    factor = {label: 1.0 for label in model.labels or ()}
+    for label, value in weights:
+        factor[label] *= value
+    if model.labels is None:
+        r = np.maximum(np.abs(y - f[:, 0]) - p, 0.0)
+        return 0.5 * np.sum(w * w) + C * np.sum(r if model.type == 13 else r**2)
+    if model.type == 4:
+        codes = np.array([model.labels.index(label) for label in y])
+        own = f[np.arange(y.size), codes]
+        slack = np.max(f + (np.arange(f.shape[1]) != codes[:, None]) - own[:, None], axis=1)
+        return 0.5 * np.sum(w * w) + C * np.sum(slack * np.array([factor[label] for label in y]))
+    for k in range(w.shape[1]):
+        sign = np.where(y == model.labels[k], 1.0, -1.0)
+        rest = factor[model.labels[1]] if len(model.labels) == 2 else 1.0
+        m = sign * f[:, k]
+        loss = {3: np.maximum(0.0, 1.0 - m)}.get(model.type, np.maximum(0.0, 1.0 - m) ** 2)
+        loss = np.logaddexp(0.0, -m) if model.type in (0, 6, 7) else loss
+        penalty = np.abs(w[:, k]).sum() if model.type in (5, 6) else 0.5 * w[:, k] @ w[:, k]
+        total += penalty + C * np.sum(loss * np.where(sign > 0, factor[model.labels[k]], rest))
+    return total

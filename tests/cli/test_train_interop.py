@@ -6,6 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from other_problems import liblinear_primal
 from real_data import real_data
 from svmlight_files import CLASSIFIERS, REGRESSIONS, liblinear, make_rows, write_rows
 
@@ -38,34 +39,6 @@ def cases():
         yield solver_type, "-B 1 -p 0.4 -c 0.3", "targets"
 
 
-def objective(model, X, y, C=1.0, p=0.1, weights=(), free=False):
-    """Return the primal value of a model of LIBLINEAR's, all machines together, in plain NumPy."""
-    bias = np.full((X.shape[0], 1), model.bias) if model.bias >= 0.0 else np.empty((X.shape[0], 0))
-    rows, w = np.hstack((X.toarray(), bias)), model.w
-    f, total = rows @ w, 0.0
-    w = w[:-1] if free else w  # what is regularised
-    factor = {label: 1.0 for label in model.labels or ()}
-    for label, value in weights:
-        factor[label] *= value
-    if model.labels is None:
-        r = np.maximum(np.abs(y - f[:, 0]) - p, 0.0)
-        return 0.5 * np.sum(w * w) + C * np.sum(r if model.type == 13 else r**2)
-    if model.type == 4:
-        codes = np.array([model.labels.index(label) for label in y])
-        own = f[np.arange(y.size), codes]
-        slack = np.max(f + (np.arange(f.shape[1]) != codes[:, None]) - own[:, None], axis=1)
-        return 0.5 * np.sum(w * w) + C * np.sum(slack * np.array([factor[label] for label in y]))
-    for k in range(w.shape[1]):
-        sign = np.where(y == model.labels[k], 1.0, -1.0)
-        rest = factor[model.labels[1]] if len(model.labels) == 2 else 1.0
-        m = sign * f[:, k]
-        loss = {3: np.maximum(0.0, 1.0 - m)}.get(model.type, np.maximum(0.0, 1.0 - m) ** 2)
-        loss = np.logaddexp(0.0, -m) if model.type in (0, 6, 7) else loss
-        penalty = np.abs(w[:, k]).sum() if model.type in (5, 6) else 0.5 * w[:, k] @ w[:, k]
-        total += penalty + C * np.sum(loss * np.where(sign > 0, factor[model.labels[k]], rest))
-    return total
-
-
 def settings_of(line):
     """Return what a few options say about the objective."""
     words = line.replace("-R", "").split()
@@ -90,7 +63,7 @@ def test_models_agree(solver_type, options, kind, tmp_path, capsys):
     header = ours.read_text().split("\nw\n")[0]
     assert header == theirs.read_text().split("\nw\n")[0]
     found, expected = read_model(ours), read_model(theirs)
-    values = [objective(model, X, y, **settings_of(options)) for model in (found, expected)]
+    values = [liblinear_primal(model, X, y, **settings_of(options)) for model in (found, expected)]
     assert values[0] <= values[1] * (1.0 + 1e-8)  # ours is never worse
     assert values[0] == pytest.approx(values[1], rel=1e-2 if solver_type in CAPPED else 1e-4)
     same_predictions(peer, [ours, theirs], X, y, tmp_path, capsys)
@@ -187,7 +160,7 @@ def test_real_data(name, tmp_path, capsys):
         same_predictions(peer, [ours, theirs], X[some], y[some], tmp_path, capsys)
         found, expected = read_model(ours), read_model(theirs)
         if X.shape[1] < 1000:
-            values = [objective(model, X, y, C=C) for model in (found, expected)]
+            values = [liblinear_primal(model, X, y, C=C) for model in (found, expected)]
             assert values[0] <= values[1] * (1.0 + 2e-6), line
             # LIBLINEAR's stop leaves it above the optimum where it is capped, and for L1 squared hinge
             loose = solver_type in (*CAPPED, 5)

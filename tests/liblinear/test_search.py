@@ -1,0 +1,60 @@
+"""Folds, cross validation and the search for C, as functions; tests/cli/test_train.py runs them as commands."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from svmlight_files import make_rows
+
+from hingeline.liblinear import search
+from hingeline.liblinear.fit import fit
+from hingeline.liblinear.predict import decide, scores
+from hingeline.liblinear.settings import Settings
+
+
+def test_folds():
+    said = []
+    folds = search.folds_of(23, 5, 7, said.append)
+    assert sorted(np.concatenate(folds)) == list(range(23))
+    assert [fold.size for fold in folds] == [4, 5, 4, 5, 5]
+    assert not said
+    assert [fold.size for fold in search.folds_of(3, 5, 7, said.append)] == [1, 1, 1]
+    assert "# folds > # data" in said[0]
+    one, same, other = (np.concatenate(search.folds_of(50, 2, seed, said.append)) for seed in (1, 1, 2))
+    assert (one == same).all()
+    assert (one != other).any()
+
+
+def test_the_first_C_is_liblinears():
+    X, y = make_rows("signs")
+    largest = float(np.max(X.multiply(X).sum(axis=1)))
+    for solver_type, factor in ((0, 1.0), (2, 2.0)):
+        expected = 2.0 ** np.floor(np.log2(1.0 / (factor * y.size * largest)))
+        assert search.first_C(X, y, Settings(type=solver_type)) == expected
+    with_bias = search.first_C(X, y, Settings(type=2, bias=100.0))
+    assert with_bias == 2.0 ** np.floor(np.log2(1.0 / (2.0 * y.size * (largest + 1e4))))
+
+
+def test_a_row_is_predicted_by_a_model_that_has_not_seen_it():
+    X, y = make_rows("many", n=30)
+    settings, called = Settings(type=3, seed=4), []
+    tally = search.cross_validate(X, y, settings, 3, pytest.fail, lambda: called.append(1))
+    right = 0
+    for held_out in search.folds_of(30, 3, 4, pytest.fail):
+        others = np.setdiff1d(np.arange(30), held_out)
+        model = fit(X[others], y[others], settings).model
+        right += int(np.sum(decide(model, scores(model, X[held_out])) == y[held_out]))
+    assert (tally.rows, tally.correct, len(called)) == (30, right, 3)
+
+
+def test_the_search_doubles_C_and_returns_the_best():
+    X, y = make_rows("signs", n=40)
+    settings, said = Settings(type=1, seed=1), []
+    found = search.search(X, y, settings, 4, 0.25, None, said.append, pytest.fail)
+    rates = [float(line.split("rate=")[1]) for line in said if "rate=" in line]
+    exponents = [float(line.split("log2c=")[1].split()[0]) for line in said if "log2c=" in line]
+    assert exponents == [-2.0 + k for k in range(len(exponents))]
+    assert found.score == pytest.approx(max(rates) / 100.0, rel=1e-5)
+    assert found.C == 2.0 ** exponents[rates.index(max(rates))]
+    tally = search.cross_validate(X, y, replace(settings, C=found.C), 4, pytest.fail)
+    assert tally.accuracy == pytest.approx(max(rates), rel=1e-5)
