@@ -8,7 +8,7 @@ from hingeline import LinearSVC
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import Hinge
 from hingeline.runtime.pace import Pace
-from hingeline.solvers.multiclass.crammer_singer import _examples
+from hingeline.solvers.multiclass.crammer_singer import dual_state
 from hingeline.solvers.multiclass.twins import contradictory_twins
 
 
@@ -48,9 +48,10 @@ def test_a_group_is_solved(n_members):
     y = np.arange(n_members, dtype=np.uint32) % k
     data = read_data(np.tile(x, (n_members, 1)))
     problem = make_problem(data, y, rng.choice([0.5, 1.0], size=n_members), Hinge(C))
-    ours = _examples(data, problem.y, problem.C, k, None)
+    state = dual_state(problem, k, None)
+    ours = state.examples
     twins = contradictory_twins(data, ours.y, problem.variables_in_order(), Pace())
-    gained = [ours.settle(twins, Pace())[1] for _ in range(5)]
+    gained = [state.settle(twins, Pace())[1] for _ in range(8)]
     reference, s, q = np.zeros((n_members, k)), np.zeros(k), x @ x
     for _ in range(3000):
         for i in range(n_members):
@@ -63,7 +64,7 @@ def test_a_group_is_solved(n_members):
             reference[i] = new
     others = reference[np.arange(k) != y[:, None]].sum()
     best = -0.5 * np.sum(reference.sum(axis=0) ** 2) * q - others
-    certificate = ours.refresh(Pace())
+    certificate = state.refresh(Pace())
     assert sum(gained) == pytest.approx(best, rel=1e-9)
     assert certificate.dual == pytest.approx(best, rel=1e-9)
     assert certificate.gap < 1e-7

@@ -1,22 +1,22 @@
-"""Examples with one row and different labels: Crammer and Singer's sub-problem of all of them at once.
+"""Examples with equal rows and different labels: Crammer and Singer's sub-problem of all of them at once.
 
-Such examples contradict each other, and pull w to and fro: a step of one undoes that of the other, but for a drift of
-about 1/q_i in their alpha, so that steps of single examples need C_i q_i of them to get to the bounds. Together they
-cost one look at the row: with s_c = <x, w_c>, a step of member i changes s by q delta and needs no more than that. Each
-round takes a step of every member, and then goes on along the sum of these steps as far as that gains: where they
-cancel each other in w nothing but the bounds stops it.
+Such examples contradict each other, and pull w to and fro: a step of one undoes that of the other, except for a drift
+of about 1/q_i in their alpha, so that about C_i q_i steps of single examples are needed to reach the bounds. Together
+they cost one look at the row: with s_c = <x, w_c>, a step of member i changes s by q delta and needs nothing else. Each
+round takes a step of every member, and then goes on along the sum of these steps as far as that gains: if they cancel
+each other in w, nothing but the bounds stops it.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ...kernels.compile import by_type, kernel
-from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, value
-from .classes import class_axpy, class_scores
-from .examples import threshold
+from ...kernels.compile import kernel
+from ...kernels.types import Index, Indices, Matrix, Vector
+from .example_passes import Examples
+from .example_steps import best_entry, threshold
+from .row_verbs import class_axpy, class_scores
+from .twins import Twins
 
 MOST_ROUNDS = 30
 NOISE = 1e-12  # share of a gain's terms below which it is what rounding left of them
@@ -24,46 +24,15 @@ NEAR_BOUND = 1e-14  # relative distance at which alpha sits at its bound
 WORTH_A_ROUND = 0.1  # share of what was gained so far that the last round must have added
 
 
-def sparse_same(rows: CsrRows | OnesRows, i: Any, j: Any) -> bool:
-    a, b, n = rows.indptr[i], rows.indptr[j], rows.indptr[i + ONE] - rows.indptr[i]
-    if rows.indptr[j + ONE] - b != n:
-        return False
-    different = 0
-    for t in range(n):
-        different += rows.indices[a + t] != rows.indices[b + t] or value(rows, a + t) != value(rows, b + t)
-    return different == 0
-
-
-def dense_same(rows: DenseRows, i: Any, j: Any) -> bool:
-    different = 0
-    for t in range(np.uint64(rows.X.shape[1])):
-        different += rows.X[i, t] != rows.X[j, t]
-    return different == 0
-
-
-same_row = by_type({CsrRows: sparse_same, OnesRows: sparse_same, DenseRows: dense_same})
-
-
 @kernel
-def same_as_before(rows: Any, order: Any, out: Any, begin: Any, end: Any) -> None:
-    """out_k: whether row order[k] equals row order[k - 1]; where out_k is False already, it stays so."""
-    for k in range(np.uint64(begin), np.uint64(end)):
-        if out[k]:
-            out[k] = same_row(rows, np.uint64(order[k - ONE]), np.uint64(order[k]))
-
-
-@kernel
-def own_step(s: Any, a: Any, y: Any, C: Any, q: Any, D: Any, step: Any) -> Any:
+def own_step(s: Vector, a: Vector, y: Index, C: float, q: float, D: Vector, step: Vector) -> float:
     """Solve one member's sub-problem, all classes, at the scores s: sets ``a`` and s, returns the gain."""
     for c in range(s.size):
         D[c] = s[c] + (q * (C - a[c]) if c == y else 1.0 - q * a[c])
     beta, above = threshold(D, q * C)
     gain = 0.0
     for c in range(s.size):
-        U = C if c == y else 0.0
-        new = U
-        if D[c] > beta:
-            new = U - (C if above == 1 else min(C, (D[c] - beta) / q))
+        new = best_entry(D[c], beta, above, q, C if c == y else 0.0, C)
         step[c] = new - a[c]
         a[c] = new
         gain -= step[c] * (s[c] + (0.0 if c == y else 1.0) + 0.5 * q * step[c])
@@ -73,11 +42,13 @@ def own_step(s: Any, a: Any, y: Any, C: Any, q: Any, D: Any, step: Any) -> Any:
 
 
 @kernel
-def leap(s: Any, alpha: Any, y: Any, C: Any, q: Any, members: Any, steps: Any, along: Any) -> Any:
+def leap(
+    s: Vector, alpha: Matrix, y: Indices, C: Vector, q: float, members: Indices, steps: Matrix, along: Vector
+) -> float:
     """Go on along ``steps``, the members' steps of a round, to the best point or the first bound; returns the gain.
 
-    ``along`` becomes what w gets by it, in units of the row. The steps are small beside alpha, so a long leap magnifies
-    their rounding: where that leads out of the box, or gains nothing, it is not taken. ``steps`` is overwritten.
+    ``along`` becomes what w gains by it, in units of the row. The steps are small beside alpha, so a long leap
+    magnifies their rounding: if that leads out of the box, or gains nothing, it is not taken. ``steps`` is overwritten.
     """
     k = s.size
     most, slope, curvature = np.inf, 0.0, 0.0
@@ -129,13 +100,10 @@ def leap(s: Any, alpha: Any, y: Any, C: Any, q: Any, members: Any, steps: Any, a
 
 
 @kernel
-def settle_twins(
-    rows: Any, alpha: Any, q: Any, C: Any, y: Any, w: Any, n_live: Any, members: Any, first: Any, begin: Any, end: Any
-) -> Any:
-    """Solve the sub-problems of the groups begin to end, members[first[g]:first[g + 1]] each; returns steps and gain.
-
-    Every class of a member becomes live.
-    """
+def settle_twins(examples: Examples, twins: Twins, begin: Index, end: Index) -> tuple[int, float]:
+    """Solve the sub-problems of the groups begin to end, whose members get all classes live; returns steps and gain."""
+    rows, q, C, y, alpha, w, _, n_live = examples
+    members, first = twins
     k = alpha.shape[1]
     largest = 0
     for g in range(begin, end):

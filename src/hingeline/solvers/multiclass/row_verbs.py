@@ -1,4 +1,4 @@
-"""One weight vector a class: what the row views do with all of them at once.
+"""One weight vector per class: what the row views do with all of them at once.
 
 The weights lie feature by feature, the k classes of a feature side by side (``w[j * k + c]``), so that a row's scores
 of all classes cost one walk through its features, each a short vector operation. As in ``rows.py`` the last feature is
@@ -8,24 +8,23 @@ the intercept's.
 ``class_scores(rows, i, w, out)``           out_c = <x_i, w_c> for every class c
 ``some_class_scores(rows, i, w, at, n, k, out)``  out_a = <x_i, w_c> for the classes c = at_a, a < n
 ``class_axpy(rows, i, at, step, n, k, w)``  w_c <- w_c + step_a x_i for the classes c = at_a, a < n
-``prefetch_classes(rows, i, w, k)``         ask for the weights that row i touches
+``prefetch_classes(rows, i, w, k)``         fetch the weights that row i touches
 ==========================================  ====================================================================
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...kernels.compile import by_type, prefetch
 from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, value
+from ...kernels.types import Index, Indices, Vector
 
 DOUBLES_PER_LINE = np.uint64(8)
 ZERO = np.uint64(0)
 
 
-def sparse_class_scores(rows: CsrRows | OnesRows, i: Any, w: np.ndarray, out: np.ndarray) -> None:
+def sparse_class_scores(rows: CsrRows | OnesRows, i: Index, w: Vector, out: Vector) -> None:
     k = np.uint64(out.size)
     last = np.uint64(w.size) - k
     for c in range(k):
@@ -43,7 +42,7 @@ def sparse_class_scores(rows: CsrRows | OnesRows, i: Any, w: np.ndarray, out: np
             out[c] += u * w[a + c]
 
 
-def dense_class_scores(rows: DenseRows, i: Any, w: np.ndarray, out: np.ndarray) -> None:
+def dense_class_scores(rows: DenseRows, i: Index, w: Vector, out: Vector) -> None:
     k = np.uint64(out.size)
     last = np.uint64(w.size) - k
     for c in range(k):
@@ -56,7 +55,7 @@ def dense_class_scores(rows: DenseRows, i: Any, w: np.ndarray, out: np.ndarray) 
 
 
 def sparse_some_class_scores(
-    rows: CsrRows | OnesRows, i: Any, w: np.ndarray, at: np.ndarray, n: Any, k: Any, out: np.ndarray
+    rows: CsrRows | OnesRows, i: Index, w: Vector, at: Indices, n: Index, k: Index, out: Vector
 ) -> None:
     k, n = np.uint64(k), np.uint64(n)
     last = np.uint64(w.size) - k
@@ -68,9 +67,7 @@ def sparse_some_class_scores(
             out[a] += v * w[j + at[a]]
 
 
-def dense_some_class_scores(
-    rows: DenseRows, i: Any, w: np.ndarray, at: np.ndarray, n: Any, k: Any, out: np.ndarray
-) -> None:
+def dense_some_class_scores(rows: DenseRows, i: Index, w: Vector, at: Indices, n: Index, k: Index, out: Vector) -> None:
     k, n = np.uint64(k), np.uint64(n)
     last = np.uint64(w.size) - k
     for a in range(n):
@@ -83,7 +80,7 @@ def dense_some_class_scores(
 
 
 def sparse_class_axpy(
-    rows: CsrRows | OnesRows, i: Any, at: np.ndarray, step: np.ndarray, n: Any, k: Any, w: np.ndarray
+    rows: CsrRows | OnesRows, i: Index, at: Indices, step: Vector, n: Index, k: Index, w: Vector
 ) -> None:
     k, n = np.uint64(k), np.uint64(n)
     last = np.uint64(w.size) - k
@@ -95,7 +92,7 @@ def sparse_class_axpy(
             w[j + at[a]] += step[a] * v
 
 
-def dense_class_axpy(rows: DenseRows, i: Any, at: np.ndarray, step: np.ndarray, n: Any, k: Any, w: np.ndarray) -> None:
+def dense_class_axpy(rows: DenseRows, i: Index, at: Indices, step: Vector, n: Index, k: Index, w: Vector) -> None:
     k, n = np.uint64(k), np.uint64(n)
     last = np.uint64(w.size) - k
     for a in range(n):
@@ -107,7 +104,7 @@ def dense_class_axpy(rows: DenseRows, i: Any, at: np.ndarray, step: np.ndarray, 
                 w[j * k + at[a]] += step[a] * v
 
 
-def sparse_prefetch_classes(rows: CsrRows | OnesRows, i: Any, w: np.ndarray, k: Any) -> None:
+def sparse_prefetch_classes(rows: CsrRows | OnesRows, i: Index, w: Vector, k: Index) -> None:
     k = np.uint64(k)
     for t in range(rows.indptr[i], rows.indptr[i + ONE]):
         j = np.uint64(rows.indices[t]) * k
@@ -115,7 +112,7 @@ def sparse_prefetch_classes(rows: CsrRows | OnesRows, i: Any, w: np.ndarray, k: 
             prefetch(w, j + c)
 
 
-def dense_prefetch_classes(rows: DenseRows, i: Any, w: np.ndarray, k: Any) -> None:
+def dense_prefetch_classes(rows: DenseRows, i: Index, w: Vector, k: Index) -> None:
     pass
 
 

@@ -1,55 +1,80 @@
-"""The sub-problem of one example in Crammer and Singer's machine, its visit, and the certificate's terms.
+"""Steps of Crammer and Singer's classifier: the sub-problem of one example, and sweeps over many.
 
 With G_c = <x_i, w_c> + [c != y_i] and bounds U_c = C_i [c = y_i], the dual of example i alone is, from its present
-alpha (one entry a class),
+alpha (one entry per class),
 
     max_delta  -sum_c G_c delta_c - q_i |delta|^2/2,    alpha_c + delta_c <= U_c,   sum_c delta_c = 0,
 
 solved by alpha_c = U_c - max(0, D_c - beta)/q_i with D_c = G_c + q_i (U_c - alpha_c) and beta such that the excesses
 sum_c max(0, D_c - beta) make q_i C_i: the projection onto a simplex (Keerthi et al., 2008).
 
-Most classes are out of the question for an example: those whose variables press against their bounds leave it until all
-are looked at again, and a visit costs what the live ones cost.
+Most classes are irrelevant to an example: those whose variables press against their bounds are left out until all are
+looked at again, and a visit costs what the remaining, live ones cost.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.compile import kernel, prefetch
 from ...kernels.lookahead import RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD
 from ...kernels.rows import prefetch_pointers, prefetch_row
-from ...kernels.schedule import adapted
-from .classes import class_axpy, class_scores, prefetch_classes, some_class_scores
+from ...kernels.schedule import Learning, learn
+from ...kernels.types import Index, Indices, Vector
+from .example_passes import Examples
+from .row_verbs import class_axpy, class_scores, prefetch_classes, some_class_scores
+
+SMALLEST = 5e-324  # stands for a total that has underflowed to zero
+
+
+class Seen(NamedTuple):
+    """What a sweep has seen so far."""
+
+    steps: int = 0
+    v: float = 0.0
+    D_ref: float = 0.0
+    gain: float = 0.0
+    gap: float = 0.0
 
 
 @kernel
-def threshold(D: Any, total: Any) -> Any:
-    """Return beta with sum_c max(0, D_c - beta) = total > 0, and how many entries exceed it.
+def threshold(D: Vector, total: float) -> tuple[float, int]:
+    """Return beta with sum_c max(0, D_c - beta) = total, and how many entries exceed it, at least one.
 
-    From below, so that each round only drops entries (Michelot's method); two or three rounds are the rule.
+    D is moved so that its largest entry is 0: beside that even a tiny total counts. From below, so that each round only
+    drops entries (Michelot's method); two or three rounds are the rule.
     """
-    beta = D[0]
+    largest = D[0]
     for c in range(1, D.size):
-        beta = max(beta, D[c])
-    beta -= total
-    count = D.size + 1
+        largest = max(largest, D[c])
+    for c in range(D.size):
+        D[c] -= largest
+    beta, count = -max(total, SMALLEST), D.size + 1
     while True:
         s, above = 0.0, 0
         for c in range(D.size):
             if D[c] > beta:
                 s += D[c]
                 above += 1
-        if above == 0 or above >= count:
-            return beta, max(above, 1)
-        beta, count = (s - total) / above, above
+        next_beta = (s - total) / above
+        if above >= count or not next_beta < 0.0:
+            return beta, above
+        beta, count = next_beta, above
 
 
 @kernel
-def slack_at_vertex(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
-    """How firmly an example sits at a corner of its box: by how much its class leads the others; -1 elsewhere.
+def best_entry(D: float, beta: float, above: int, q: float, U: float, C: float) -> float:
+    """Return the dual variable of one class at the threshold ``beta`` that ``above`` classes exceed."""
+    if D > beta:
+        return U - (C if above == 1 else min(C, (D - beta) / q))
+    return U
+
+
+@kernel
+def slack_at_vertex(G: Vector, alpha: Vector, y: Index, C: float, live: Indices, n: int) -> float:
+    """How firmly an example sits at a corner of its box: by how much its class leads the others; -1 if it does not.
 
     The corners are alpha = 0, led by y, and alpha_y = C, alpha_c = -C, led by c. G holds the scores of live[:n].
     """
@@ -73,21 +98,7 @@ def slack_at_vertex(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> An
 
 
 @kernel
-def terms(G: Any, alpha: Any, y: Any, C: Any) -> Any:
-    """Violation, loss per C, and gap term of an example: sum_c (U_c - alpha_c)(max G - G_c)."""
-    largest, least, gap = G[0], np.inf, 0.0
-    for c in range(1, G.size):
-        largest = max(largest, G[c])
-    for c in range(G.size):
-        room = (C if c == y else 0.0) - alpha[c]
-        if room > 0.0:
-            least = min(least, G[c])
-            gap += room * (largest - G[c])
-    return largest - least, largest - G[y], gap
-
-
-@kernel
-def live_terms(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
+def live_terms(G: Vector, alpha: Vector, y: Index, C: float, live: Indices, n: int) -> tuple[float, float]:
     """Violation and gap term as ``terms`` has them, over the classes live[:n] with scores G[:n]."""
     largest, least, gap = G[0], np.inf, 0.0
     for a in range(1, n):
@@ -102,11 +113,11 @@ def live_terms(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
 
 
 @kernel
-def live_classes(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
+def live_classes(G: Vector, alpha: Vector, y: Index, C: float, live: Indices, n: int) -> int:
     """Move the classes of live[:n] that an example may still use to the front, scores too; returns their number.
 
-    A class at its bound leaves where it scores less than every class with room: its variable presses against the bound.
-    Two remain at the least, so that there is a lead to speak of.
+    A class at its bound leaves if it scores less than every class with room: its variable presses against the bound.
+    At least two remain, so that one can lead the other.
     """
     least = np.inf
     for a in range(n):
@@ -128,20 +139,27 @@ def live_classes(G: Any, alpha: Any, y: Any, C: Any, live: Any, n: Any) -> Any:
 
 
 @kernel
-def visit(
-    rows: Any, alpha: Any, q: Any, C: Any, y: Any, p: Any, w: Any, live: Any, n_live: Any, I: Any, begin: Any, end: Any,
-    enough: Any, shrinks: Any, preferences: Any, fading: Any, adapts: Any, once: Any, first_sweep: Any, scratch: Any,
-    seen: Any,
-) -> Any:  # fmt: skip
+def visit_examples(
+    examples: Examples,
+    p: Vector,
+    I: Indices,
+    begin: Index,
+    end: Index,
+    enough: float,
+    shrinks: bool,
+    once: bool,
+    learning: Learning,
+    seen: Seen,
+) -> tuple[int, float, float, float, float]:
     """Solve the sub-problems of the examples I[begin:end], one after the other, each over its live classes.
 
-    Examples that sit at a corner with a lead above ``enough`` leave the active set: the sign of p_i is turned.
-    ``scratch`` has three rows of k numbers, and ``changed`` the classes that moved.
+    Examples that sit at a corner with a lead above ``enough`` leave the active set: the sign of p_i is flipped.
+    ``shrinks`` says that classes may leave an example, ``once`` that the sweep visits every example once.
     """
+    rows, q, C, y, alpha, w, live, n_live = examples
     steps, v, D_ref, gain, gap = seen
     k = alpha.shape[1]
-    G, D, step = scratch[0], scratch[1], scratch[2]
-    changed = np.empty(k, dtype=np.uint64)
+    G, D, step, changed = np.empty(k), np.empty(k), np.empty(k), np.empty(k, dtype=np.uint64)
     for s in range(np.uint64(begin), np.uint64(end)):
         if s + RECORD_AHEAD < np.uint64(I.size):
             far = I[s + RECORD_AHEAD]
@@ -181,10 +199,7 @@ def visit(
             moved = 0
             for e in range(n):
                 c = mine[e]
-                U = Ci if c == yi else 0.0
-                new = U
-                if D[e] > beta:
-                    new = U - (Ci if above == 1 else min(Ci, (D[e] - beta) / qi))
+                new = best_entry(D[e], beta, above, qi, Ci if c == yi else 0.0, Ci)
                 mu = new - a[c]
                 if mu != 0.0:
                     changed[moved], step[moved] = c, mu
@@ -193,44 +208,5 @@ def visit(
                     delta -= mu * (G[e] + 0.5 * qi * mu)
             class_axpy(rows, i, changed, step, moved, k, w)
             gain += delta
-        if first_sweep:
-            D_ref += fading * delta
-        else:
-            if adapts:
-                p[i] = adapted(preferences, p[i], delta, D_ref)
-            D_ref = (1.0 - fading) * D_ref + fading * delta
+        p[i], D_ref = learn(learning, p[i], delta, D_ref)
     return steps, v, D_ref, gain, gap
-
-
-@kernel
-def add_class_weights(rows: Any, alpha: Any, w: Any, scratch: Any, begin: Any, end: Any) -> None:
-    """w_c <- w_c + sum alpha_ic x_i over the rows begin to end."""
-    k = alpha.shape[1]
-    changed = np.empty(k, dtype=np.uint64)
-    step = scratch[0]
-    for i in range(np.uint64(begin), np.uint64(end)):
-        n = 0
-        for c in range(k):
-            if alpha[i, c] != 0.0:
-                changed[n], step[n] = c, alpha[i, c]
-                n += 1
-        if n > 0:
-            class_axpy(rows, i, changed, step, n, k, w)
-
-
-@kernel
-def certify_examples(rows: Any, alpha: Any, C: Any, y: Any, w: Any, scratch: Any, begin: Any, end: Any) -> Any:
-    """Largest violation, sum of losses and sum of gap terms over the rows begin to end at fixed w."""
-    G = scratch[0]
-    violation, losses, gap = 0.0, 0.0, 0.0
-    for i in range(np.uint64(begin), np.uint64(end)):
-        if C[i] > 0.0:
-            class_scores(rows, i, w, G)
-            for c in range(G.size):
-                G[c] += 1.0
-            G[y[i]] -= 1.0
-            v, loss, term = terms(G, alpha[i], y[i], C[i])
-            violation = max(violation, v)
-            losses += C[i] * loss
-            gap += term
-    return violation, losses, gap

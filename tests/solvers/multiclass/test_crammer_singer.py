@@ -1,0 +1,101 @@
+"""Crammer and Singer's classifier: its dual variables are exactly feasible, so that its certificate is true."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hingeline.data.problem import read_data
+from hingeline.solvers.multiclass.crammer_singer import train_crammer_singer
+from hingeline.solvers.multiclass.example_passes import make_feasible
+from hingeline.solvers.multiclass.example_steps import threshold
+from hingeline.solvers.stop import Stop
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def assert_feasible(alpha, y, C):
+    """Every row sums to zero exactly and lies in its box."""
+    for i, row in enumerate(alpha):
+        assert sum(map(Fraction, row.tolist())) == 0
+        upper = np.where(np.arange(row.size) == y[i], C[i], 0.0)
+        assert (row <= upper).all()
+
+
+def exact_objectives(X, y, C, W, alpha):
+    """The primal at the weights W and the dual at alpha, in fractions."""
+    X, W, alpha, C = ([[Fraction(float(v)) for v in np.atleast_1d(row)] for row in array] for array in (X, W, alpha, C))
+    k, d = len(W), len(W[0])
+    primal = sum(v * v for w in W for v in w) / 2
+    for x, own, (c_i,) in zip(X, y, C, strict=True):
+        scores = [sum(a * b for a, b in zip(x, w, strict=True)) for w in W]
+        primal += c_i * max(scores[c] + (c != own) - scores[own] for c in range(k))
+    V = [[sum(a[c] * x[j] for a, x in zip(alpha, X, strict=True)) for j in range(d)] for c in range(k)]
+    dual = -sum(v * v for w in V for v in w) / 2
+    dual -= sum(a[c] for a, own in zip(alpha, y, strict=True) for c in range(k) if c != own)
+    return primal, dual
+
+
+@st.composite
+def problems(draw):
+    """Rows of very different scales, any C, weights."""
+    rng = np.random.default_rng(draw(SEEDS))
+    n, d, k = draw(st.integers(3, 20)), draw(st.integers(1, 5)), draw(st.integers(3, 5))
+    X = rng.normal(size=(n, d))
+    X *= 10.0 ** rng.uniform(*draw(st.sampled_from([(0.0, 0.0), (-5.0, 3.0), (0.0, 6.0)])), size=(n, 1))
+    y = np.append(np.arange(k), rng.integers(k, size=n))[:n] % k if n >= k else np.arange(n)
+    weights = draw(st.sampled_from([None, rng.exponential(size=n), 10.0 ** rng.uniform(-4.0, 4.0, size=n)]))
+    return X, y.astype(np.uint32), k, weights, 10.0 ** draw(st.floats(-8.0, 4.0))
+
+
+@given(problem=problems(), solver=st.sampled_from(["auto", "baseline", "avsf", "hybrid"]), sweeps=st.integers(1, 60))
+@settings(max_examples=60, deadline=None)
+def test_the_certificate_is_that_of_a_feasible_point(problem, solver, sweeps):
+    X, y, k, weights, C = problem
+    s = train_crammer_singer(read_data(X), y, k, weights, C, solver, Stop(tol=1e-9, max_iter=sweeps), seed=0)
+    bounds = C * (np.ones(len(y)) if weights is None else weights)
+    assert_feasible(s.alpha, y, bounds)
+    primal, dual = exact_objectives(X, y, bounds, s.w, s.alpha)
+    rounding = 1e-9 * float(primal)  # weights that cancel each other are rounded
+    assert float(s.certificate.primal - primal) == pytest.approx(0.0, abs=rounding)
+    assert float(s.certificate.dual - dual) == pytest.approx(0.0, abs=rounding)
+    assert dual <= primal + Fraction(rounding)
+
+
+@given(seed=SEEDS, k=st.integers(3, 8), kind=st.sampled_from(["rounded", "any", "at bound", "beyond", "denormal"]))
+@settings(max_examples=200, deadline=None)
+def test_any_variables_are_made_feasible_and_stay_so(seed, k, kind):
+    rng = np.random.default_rng(seed)
+    n = 6
+    y, C = rng.integers(k, size=n).astype(np.uint32), 10.0 ** rng.uniform(-8.0, 8.0, size=n)
+    if kind == "denormal":
+        C *= 1e-307
+    off = np.arange(k) != y[:, None]
+    alpha = np.where(off, -rng.dirichlet(np.full(k, 0.3), size=n) * C[:, None] / 10.0 ** rng.uniform(0, 9, (n, 1)), 0.0)
+    if kind == "at bound":
+        alpha *= C[:, None] / np.abs(alpha).sum(axis=1, keepdims=True)
+    alpha[~off] = -alpha.sum(axis=1)
+    if kind == "beyond":
+        alpha *= rng.exponential(size=(n, k)) * 3.0
+    if kind == "any":
+        alpha = rng.normal(size=(n, k)) * C[:, None]
+    before = alpha.copy()
+    make_feasible(alpha, C, y, 0, n)
+    assert_feasible(alpha, y, C)
+    if kind in ("rounded", "at bound"):  # nothing but rounding had to be mended
+        sizes = np.abs(before).max(axis=1, keepdims=True)
+        assert (np.abs(alpha - before) <= 4.0 * k * np.finfo(float).eps * sizes).all()
+    again = alpha.copy()
+    make_feasible(again, C, y, 0, n)
+    np.testing.assert_array_equal(again, alpha)
+
+
+@pytest.mark.parametrize("total", [1e-30, 1e-12, 1.0, 1e6])
+def test_a_threshold_is_exceeded_even_if_the_total_is_tiny(total):
+    D = np.array([1e3, 1e3, 1.0, -4.0])
+    beta, above = threshold(D, total)
+    excess = np.maximum(D - beta, 0.0)
+    assert above == np.count_nonzero(excess)
+    assert excess.sum() == pytest.approx(total, rel=1e-12)
