@@ -9,7 +9,7 @@ from problems import classification, every_layout
 
 from hingeline import LinearSVC
 from hingeline.data.problem import read_matrix
-from hingeline.estimators.base import decision_values
+from hingeline.estimators.base import decision_values, support_of
 
 RNG = np.random.default_rng(0)
 X = (RNG.normal(size=(3000, 100)) * (RNG.random((3000, 100)) < 0.3)).astype(np.float32)  # more than one block
@@ -50,3 +50,9 @@ def test_a_model_does_not_hold_on_to_its_data(solver):
         assert alive() is None
     finally:
         gc.enable()
+
+
+def test_support_of_any_problem():
+    dual_coef = np.array([[0.0, 1.0, 0.0, -2.0], [0.0, 0.0, 3.0, 0.0]])
+    np.testing.assert_array_equal(support_of(dual_coef), [1, 2, 3])
+    np.testing.assert_array_equal(support_of(dual_coef[0]), [1, 3])

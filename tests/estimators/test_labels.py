@@ -32,3 +32,25 @@ def test_balanced_weights_follow_the_rows_that_count():
     assert class_weights("balanced", classes, codes, weights).tolist() == [3 / 2, 3 / 4]
     only_one = np.array([1.0, 0.0, 0.0, 1.0, 0.0])
     assert np.isfinite(class_weights("balanced", classes, codes, only_one)).all()
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 8, 9, 40])
+@pytest.mark.parametrize("dtype", [int, str, object])
+def test_any_number_of_classes(n_classes, dtype):
+    """A few classes are found without sorting; the answer is that of np.unique."""
+    y = np.random.default_rng(n_classes).permutation(np.arange(200) % n_classes * 3 - 5).astype(dtype)
+    if n_classes == 1:
+        with pytest.raises(ValueError, match="at least two classes"):
+            encode_labels(y)
+        return
+    classes, codes = encode_labels(y)
+    expected, expected_codes = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, expected)
+    np.testing.assert_array_equal(codes, expected_codes)
+    assert classes.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_labels_are_finite(value):
+    with pytest.raises(ValueError, match=r"y\[1\] is"):
+        encode_labels(np.array([0.0, value, 1.0, 0.0]))

@@ -60,6 +60,12 @@ def dense_coef(coef: Any) -> np.ndarray:
     return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)
 
 
+def support_of(dual_coef: np.ndarray) -> np.ndarray:
+    """Return the rows with a dual variable, of any problem, that is not zero."""
+    is_support = dual_coef != 0.0  # NumPy lists the places of flags much faster than those of floats
+    return np.flatnonzero(is_support if is_support.ndim == 1 else is_support.any(axis=0))
+
+
 def decision_values(matrix: Matrix, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Return X coef' + intercept, shape (n_rows, n_outputs); X is not copied, whatever its type.
 

@@ -14,7 +14,7 @@ from ..data.problem import Data
 from ..kernels.losses import Loss
 from ..solution import Solution
 from ..solvers.one_versus_rest import OneVersusRest
-from .base import decision_values, dense_coef, read_to_fit, read_to_predict
+from .base import decision_values, dense_coef, read_to_fit, read_to_predict, support_of
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import class_weights, drop_weightless, encode_labels, encode_weights
 from .watch import Watch
@@ -96,12 +96,11 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         self.coef_ = solutions[0].w[np.newaxis] if binary else np.array([s.w for s in solutions])
         self.intercept_ = np.array([s.intercept for s in solutions])
         problems = OneVersusRest(codes, classes.size)
-        signed = [
-            np.negative(s.alpha, out=s.alpha, where=~problems.is_positive(k) & (s.alpha > 0.0))
-            for k, s in enumerate(solutions)
-        ]
-        self.dual_coef_ = signed[0] if binary else np.array(signed)
-        self.support_ = np.flatnonzero(self.dual_coef_ if binary else self.dual_coef_.any(axis=0))
+        for k, s in enumerate(solutions):
+            s.alpha[:] *= problems.labels(k)
+            s.alpha[:] += 0.0  # -0.0 is shown with its sign
+        self.dual_coef_ = solutions[0].alpha if binary else np.array([s.alpha for s in solutions])
+        self.support_ = support_of(self.dual_coef_)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the signed scores, (n_samples,) for two classes, else (n_samples, n_classes)."""

@@ -11,25 +11,39 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from ..data.problem import check_weights
 
+FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting the labels
+
 
 def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes and, for each row, the number of its class.
-
-    Two numeric labels are recognised without sorting y.
-    """
+    """Return the sorted classes and, for each row, the number of its class."""
     if not (type(y) is np.ndarray and y.ndim == 1):
         y = column_or_1d(y, warn=True)
-    if y.dtype.kind in "fc" and not np.isfinite(y).all():
+    classes, codes = _few_classes(y) or np.unique(y, return_inverse=True)
+    if classes.dtype.kind in "fc" and not np.isfinite(classes).all():
         i = int(np.argmin(np.isfinite(y)))
         raise ValueError(f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row or give it a label.")
-    if y.dtype.kind in "biuf" and y.size:
-        low, high = y.min(), y.max()
-        codes = y == high
-        if low != high and not np.any(~codes & (y != low)):
-            classes = np.array([low, high])
-            return _checked_classes(classes), codes.astype(np.uint8)
-    classes, codes = np.unique(y, return_inverse=True)
     return _checked_classes(classes), codes
+
+
+def _few_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return what ``np.unique`` would, without sorting y; None if there are more than a few classes.
+
+    Each class is found by one comparison of all rows with the first row that no class before it has claimed.
+    """
+    claimed = np.zeros(y.shape, dtype=bool)
+    firsts, members = list[int](), list[np.ndarray]()
+    while y.size and not claimed[first := int(claimed.argmin())]:
+        is_member = np.asarray(y == y[first])
+        if len(firsts) == FEW_CLASSES or is_member.shape != y.shape or not is_member[first]:  # NaN equals nothing
+            return None
+        firsts.append(first)
+        members.append(is_member)
+        claimed |= is_member
+    classes, order = np.unique(y[firsts], return_inverse=True)
+    codes = np.zeros(y.shape, dtype=np.uint8)
+    for code, is_member in zip(order.astype(np.uint8), members, strict=True):
+        codes += code * is_member.view(np.uint8)
+    return classes, codes
 
 
 def _checked_classes(classes: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..kernels.losses import Hinge, Loss, SquaredHinge
 from ..solution import Solution
 from ..solvers.multiclass.crammer_singer import train_crammer_singer
 from ..solvers.stop import Stop
+from .base import support_of
 from .classifier import CLASSIFIER_CONSTRAINTS
 from .labels import class_weights
 from .sparse_penalty import SparsePenaltyClassifier
@@ -190,7 +191,7 @@ class LinearSVC(SparsePenaltyClassifier):
         self.coef_ = s.w[1:] - s.w[:1] if binary else s.w
         self.intercept_ = s.intercept[1:] - s.intercept[:1] if binary else s.intercept
         self.dual_coef_ = np.ascontiguousarray(s.alpha[:, 1] if binary else s.alpha.T)
-        self.support_ = np.flatnonzero(self.dual_coef_ if binary else self.dual_coef_.any(axis=0))
+        self.support_ = support_of(self.dual_coef_)
 
     def to_sklearn(self) -> SklearnLinearSVC:
         """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it."""

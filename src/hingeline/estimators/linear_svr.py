@@ -16,7 +16,7 @@ from ..data.problem import make_problem
 from ..kernels.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
 from ..solution import Snapshot
 from ..solvers.solve import checked_targets
-from .base import decision_values, dense_coef, read_to_fit, read_to_predict
+from .base import decision_values, dense_coef, read_to_fit, read_to_predict, support_of
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights
 from .watch import Watch
@@ -154,7 +154,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
             self.coef_ = solutions[0].w
             self.intercept_ = np.array([solutions[0].intercept])
             self.dual_coef_ = solutions[0].alpha
-            self.support_ = np.flatnonzero(self.dual_coef_)
+            self.support_ = support_of(self.dual_coef_)
         self._report(solutions)
         return self
 

@@ -16,7 +16,7 @@ from ..solution import Snapshot
 from ..solvers.engines import STEPWISE_SOLVERS
 from ..solvers.one_class.one_class import train_one_class
 from ..solvers.stop import Stop
-from .base import decision_values, read_to_fit, read_to_predict
+from .base import decision_values, read_to_fit, read_to_predict, support_of
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights
 from .watch import Watch
@@ -124,7 +124,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
             self._keep_runs(features, [solution])
             self.__dict__.update(_model(solution.w, -solution.intercept))
             self.dual_coef_ = solution.alpha
-            self.support_ = np.flatnonzero(solution.alpha)
+            self.support_ = support_of(solution.alpha)
         self._report([solution])
         return self
 

@@ -51,7 +51,8 @@ class OneVersusRest:
 
     def labels(self, k: int, dtype: type[np.floating] = np.float32) -> np.ndarray:
         """Return the labels -1 and +1 of problem ``k``."""
-        return np.where(self.is_positive(k), dtype(1.0), dtype(-1.0))
+        signs = self.is_positive(k).view(np.int8)  # arithmetic on bytes takes a fraction of the time of ``np.where``
+        return (2 * signs - 1).astype(dtype)
 
     def row_weights(
         self, k: int, class_weights: np.ndarray | None, sample_weight: np.ndarray | None = None
@@ -66,7 +67,7 @@ class OneVersusRest:
         rest = class_weights[1 - positive] if self.n_classes == 2 else 1.0
         if class_weights[positive] == rest == 1.0:
             return sample_weight
-        weights = np.where(self.is_positive(k), class_weights[positive], rest)
+        weights = np.array([rest, class_weights[positive]])[self.is_positive(k).view(np.uint8)]
         return weights if sample_weight is None else sample_weight * weights
 
     def problem(

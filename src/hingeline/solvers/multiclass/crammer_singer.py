@@ -39,6 +39,7 @@ from ..driver import Clock, Run, Verdict
 from ..engines import stepwise_engine
 from ..finish import certificate_of, run_engine, solution_of
 from ..frequencies import Frequencies
+from ..one_versus_rest import OneVersusRest
 from ..stop import Stop
 from ..train import train
 from .example_passes import Examples, add_class_weights, certify_examples, make_feasible
@@ -175,7 +176,7 @@ def _two_classes(
     callback: Callable[[Progress], Any] | None,
 ) -> Solution:
     """Train the binary hinge problem at 2 C: v = w_1 - w_0 and a_i in [0, 2 C_i], and half of its objective is ours."""
-    y = np.where(codes == 1, np.float32(1.0), np.float32(-1.0))
+    y = OneVersusRest(codes, 2).labels(0)
     problem = make_problem(data, y, weights, Hinge(2.0 * float(C)))
     start = None if alpha0 is None else 2.0 * np.maximum(alpha0[np.arange(codes.size), codes], 0.0)
     s = train(problem, solver, stop, seed=seed, alpha0=start, callback=callback)
