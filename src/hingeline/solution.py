@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-HISTORY = np.dtype([("seconds", "f8"), ("steps", "i8"), ("violation", "f8"), ("gap", "f8")])
+HISTORY = np.dtype([("sweep", "i8"), ("seconds", "f8"), ("steps", "i8"), ("violation", "f8"), ("gap", "f8")])
 
 
 class Certificate(NamedTuple):
@@ -45,9 +45,9 @@ class Snapshot(NamedTuple):
     w, intercept
         The model so far, as in ``Solution``.
     alpha, lower, upper : ndarray of shape (n_rows,), or None
-        Dual variables and their bounds, where an engine over rows keeps them.
+        Dual variables and their bounds, if the engine keeps one per row.
     p : ndarray of shape (n_rows,), or None
-        Preferences, where the engine adapts them: a row is visited in proportion to its own. Zero for rows left out.
+        Preferences, if the engine adapts them: a row is visited in proportion to its own. Zero for rows left out.
     """
 
     w: np.ndarray
@@ -82,21 +82,21 @@ class Look:
 
 
 class Progress(NamedTuple):
-    """What a callback is told after each sweep.
+    """What a callback gets after each sweep.
 
     Attributes
     ----------
     n_iter, n_steps, seconds
         Sweeps, visits of rows and seconds since the run began.
     violation, gap : float
-        As in ``Solution.history``; the gap is NaN where it was not computed.
+        As in ``Solution.history``; the gap is NaN if it was not computed.
     times_tol : float
-        What the stop rule looks at, as a multiple of what was asked for: training ends at 1. NaN or infinite where the
+        The criterion of the stop rule as a multiple of what was asked for: training ends at 1. NaN or infinite if the
         sweep cannot tell.
     problem : int
-        Which of the problems of a fit it is, where there are several (one for each class).
+        Which of the problems of a fit it is, if there are several (one per class).
     look : Look
-        ``look()`` returns a ``Snapshot`` of the variables; costs a copy of them, and nothing where it is not called.
+        ``look()`` returns a ``Snapshot`` of the variables; costs a copy of them, and nothing if it is not called.
     """
 
     n_iter: int
@@ -111,7 +111,7 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """A trained machine.
+    """A trained model.
 
     Attributes
     ----------
@@ -121,7 +121,8 @@ class Solution:
         Dual variables, w = sum_i alpha_i y_i x_i.
     certificate : Certificate
     history : structured ndarray
-        One record a sweep: seconds, steps, violation, gap (NaN where it was not computed).
+        One record per sweep: its number, and the seconds, steps, violation and gap (NaN if not computed) after it. A
+        run of many thousands of sweeps keeps evenly spaced records, at most 4096 of them and the last.
     n_iter, n_steps : int
         Sweeps (Newton: iterations), and visits of rows.
     seconds : float
@@ -135,7 +136,7 @@ class Solution:
     """
 
     w: np.ndarray
-    intercept: Any  # a float; an array where there are several machines
+    intercept: Any  # a float; an array if there are several classifiers
     alpha: np.ndarray
     certificate: Certificate
     history: np.ndarray

@@ -94,7 +94,7 @@ def test_attributes_of_a_binary_problem(loss, solver):
 
 def assert_is_history(history, model, k=...):
     assert history.dtype == HISTORY
-    assert history.dtype.names == ("seconds", "steps", "violation", "gap")
+    assert history.dtype.names == ("sweep", "seconds", "steps", "violation", "gap")
     assert history.size == np.asarray(model.n_iter_)[k]
     assert history["steps"][-1] == np.asarray(model.n_steps_)[k]
     assert (np.diff(history["seconds"]) >= 0.0).all()

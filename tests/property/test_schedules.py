@@ -12,7 +12,8 @@ from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.random import seeded
 from hingeline.kernels.schedule import Preferences, adapted, define_schedule, shuffle, sum_preferences
 from hingeline.solvers.certificate import certify, rounding_floor
-from hingeline.solvers.driver import Clock, Ended, Run
+from hingeline.solvers.clock import Clock, Ended
+from hingeline.solvers.driver import Run
 from hingeline.solvers.dual.avsf import avsf
 from hingeline.solvers.state import State, new_variables_of
 from hingeline.solvers.stop import Stop

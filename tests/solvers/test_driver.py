@@ -10,7 +10,8 @@ from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification, dual, 
 from hingeline import Certificate, Hinge, Progress, SquaredHinge, solve
 from hingeline.data.problem import make_problem, read_data
 from hingeline.solution import HISTORY
-from hingeline.solvers.driver import CHECK_RATIO, LAG, Clock, Ended, Run, Verdict
+from hingeline.solvers.clock import Clock, Ended
+from hingeline.solvers.driver import CHECK_RATIO, LAG, Run, Verdict
 from hingeline.solvers.newton import smoothed
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train

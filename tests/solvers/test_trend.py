@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from hingeline.solvers.trend import FEWEST, HOPELESS, Budget, Trend
+from hingeline.solvers.trend import FEWEST, HOPELESS, Account, Budget, Trend
 
 
 def falling(n, start=1000.0, factor=0.5, steps=10.0):
@@ -46,10 +46,10 @@ def test_multiples_that_say_nothing_are_left_out():
 
 
 def test_a_budget_is_reviewed():
-    budget = Budget(review=20.0, rival=50.0, most=100.0)
+    account = Account(Budget(review=20.0, rival=50.0, most=100.0))
     for k in range(10):
-        budget.trend.add(10.0 * (k + 1), 100.0 * 0.5**k)
-        spent = budget.is_spent(10.0 * (k + 1))
+        account.trend.add(10.0 * (k + 1), 100.0 * 0.5**k)
+        spent = account.is_spent(10.0 * (k + 1))
         assert spent == (k == 1 or k == 9)  # two sweeps show no trend yet; later ones do; in the end the cap decides
 
 
@@ -57,9 +57,17 @@ def test_a_budget_is_reviewed():
 def test_a_budget_is_not_below_what_the_phase_before_would_have_taken(left, given):
     budget = Budget(review=100.0, most=100.0).after(left)
     assert budget.review == budget.most == given
-    assert not budget.is_spent(given - 1.0)
-    assert budget.is_spent(given)
+    assert not Account(budget).is_spent(given - 1.0)
+    assert Account(budget).is_spent(given)
 
 
 def test_a_phase_without_an_end_keeps_having_none():
     assert Budget().after(10.0) == Budget()
+
+
+def test_a_long_trend_forgets_evenly():
+    trend = Trend(most=64)
+    for k in range(10_000):
+        trend.add(10.0 * (k + 1), 1e9 * 0.999**k)
+    # 1e9 * 0.999^k = 1 at k = 20712.9; the last sweep was number 9999.
+    assert trend.steps_left() == pytest.approx(10.0 * (20712.9 - 9999), rel=1e-3)

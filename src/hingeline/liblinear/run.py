@@ -62,7 +62,7 @@ class MachineRun:
             part = min(left, self.starts.slice()) if resumes else left
             stop = Stop(tol, self.settings.gap, None, None if part == inf else max(part, NO_TIME))
             s = solve(start, stop=stop, seed=seed, callback=callback)
-            histories.append(_later(s.history, steps, seconds))
+            histories.append(_later(s.history, sweeps, steps, seconds))
             start, sweeps, steps, seconds = state(s), sweeps + s.n_iter, steps + s.n_steps, seconds + s.seconds
             self.starts.keep(k, start)
             if s.stop_reason != "max_time" or left <= part:
@@ -88,11 +88,12 @@ class MachineRun:
         return tol_of(problem, self.settings) if self.settings.gap is None else self.settings.eps
 
 
-def _later(history: np.ndarray, steps: int, seconds: float) -> np.ndarray:
-    """Return a slice's history as part of the whole run's, after so many steps and seconds."""
+def _later(history: np.ndarray, sweeps: int, steps: int, seconds: float) -> np.ndarray:
+    """Return a slice's history as part of the whole run's, after so many sweeps, steps and seconds."""
     if not seconds:
         return history
     moved = history.copy()
+    moved["sweep"] += sweeps
     moved["steps"] += steps
     moved["seconds"] += seconds
     return moved

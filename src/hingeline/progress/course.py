@@ -26,7 +26,7 @@ class Course:
         self.max_iter, self.max_time = max_iter, max_time
         self.fraction = 0.0
         self._worst = self._capped = self._at = 0.0
-        self._trend = Trend()
+        self._trend = Trend(MOST_SAMPLES)
         self._last: Progress | None = None
 
     def add(self, now: float, progress: Progress) -> None:
@@ -35,8 +35,6 @@ class Course:
             return
         self._last, self._at = progress, now
         self._trend.add(now, progress.times_tol)
-        if len(self._trend.logs) > MOST_SAMPLES:
-            del self._trend.logs[::2], self._trend.steps[::2]
         if isfinite(progress.times_tol):
             self._worst = max(self._worst, progress.times_tol)
             if progress.times_tol <= 1.0:

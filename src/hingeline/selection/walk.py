@@ -13,9 +13,10 @@ import numpy as np
 from ..data.problem import Problem
 from ..kernels.passes import scores, squared_length
 from ..runtime.pace import Pace
-from ..solution import HISTORY, Progress, Solution
+from ..solution import Progress, Solution
 from ..solvers.certificate import certify
 from ..solvers.engines import AUTO, ENGINES, NEWTON, engines_of
+from ..solvers.finish import solution_known
 from ..solvers.free_intercept import train_free
 from ..solvers.select import SMALL, by_products, plan
 from ..solvers.state import Near, new_variables_of
@@ -123,18 +124,13 @@ class Walk:
         certificate = certify(problem, variables, before.w, Pace())
         if not self._stop.met(certificate):
             return None
-        return Solution(
+        return solution_known(
+            self._stop,
+            certificate,
+            before.engine,
             w=before.w[:-1],
             intercept=problem.data.rows.bias * float(before.w[-1]),
             alpha=np.ascontiguousarray(variables.alpha),
-            certificate=certificate,
-            history=np.zeros(0, dtype=HISTORY),
-            n_iter=0,
-            n_steps=0,
-            seconds=0.0,
-            solver=before.engine,
-            converged=True,
-            stop_reason=self._stop.rule,
         )
 
 

@@ -1,6 +1,6 @@
 """The certificate: exact violation, primal, dual and duality gap of the model that is returned.
 
-The stop that a sweep sees is approximate, since each variable was looked at with another w. So w is computed afresh
+The violation that a sweep sees is approximate, since each variable was visited with another w. So w is computed afresh
 from alpha (unless it is known to be as good as that), and one pass at that fixed w gives, with the m_i of
 kernels/losses/verbs.py,
 
@@ -26,10 +26,41 @@ from .state import State
 
 UNIT_ROUNDOFF = 2.0**-53
 NEAR = 1e-24  # relative squared distance that rounding explains
+FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # so many steps from w = 0 may add this share to the gap by rounding
+
+
+def refresh(state: State, n_steps: int, pace: Pace) -> Certificate:
+    """Return the exact certificate of what ``state`` holds, after ``n_steps``; makes w that of its variables.
+
+    A w that is an engine's own stays. If its variables certify nothing (a gap above 1), they are set to zero: then the
+    dual is not negative.
+    """
+    problem, variables = state.problem, state.variables
+    if problem.data.blocks is not None:
+        return certify_by_blocks(state, pace)
+    if state.is_primal:
+        u = state.from_anchor(state.w)
+        apart = u - weights(problem, variables, pace)
+        own = certify(problem, variables, state.w, pace, regularised=u, apart=apart)
+        if own.gap <= 1.0:
+            return own
+        variables.alpha[problem.variables_in_order()] = 0.0
+        return certify(problem, variables, state.w, pace, regularised=u, apart=u)
+    n_steps += 2 * problem.n_variables  # a sweep that is cut short has not been counted
+    if state.is_in_step and n_steps <= FEW_STEPS:
+        own = certify(problem, variables, state.w, pace)
+        if NEGLIGIBLE * own.gap >= drift(n_steps):
+            return own
+    weights(problem, variables, pace, out=state.w)  # in place: w may be as large as the data
+    if state.anchor == 0.0:
+        return certify(problem, variables, state.w, pace)
+    v = state.w.copy()
+    state.w[-1] += state.anchor
+    return certify(problem, variables, state.w, pace, regularised=v)
 
 
 def weights(problem: Problem, variables: Variables, pace: Pace, out: np.ndarray | None = None) -> np.ndarray:
-    """Return w = sum_i alpha_i s_i x_i, in ``out`` where given; the last entry belongs to the intercept."""
+    """Return w = sum_i alpha_i s_i x_i, in ``out`` if given; the last entry belongs to the intercept."""
     w = np.empty(problem.data.n_features + 1) if out is None else out
     w.fill(0.0)
     parts = [w, *(np.zeros_like(w) for _ in range(1, pace.n_parts))]
@@ -51,8 +82,8 @@ def certify(
 ) -> Certificate:
     """Return the certificate of ``variables`` with their ``weights`` w, or with weights that are ``apart`` from those.
 
-    Weights w = v + apart, where v belongs to the variables, add |apart|^2/2 to P - D; nothing else changes.
-    ``regularised`` is what the regulariser sees of w, where that is not all of it.
+    Weights w = v + apart, with v those of the variables, add |apart|^2/2 to P - D; nothing else changes.
+    ``regularised`` is the part of w that the regulariser sees, if that is not all of it.
     """
     rows, loss = problem.data.rows, problem.loss
     parts = pace.each(problem.data.n_rows, lambda part, begin, end: certify_rows(rows, loss, variables, w, begin, end))
@@ -63,7 +94,7 @@ def certify(
 
 
 def certify_by_blocks(state: State, pace: Pace) -> Certificate:
-    """Return the certificate at the weights of ``state``; these are set to what its variables give where not near.
+    """Return the certificate at the weights of ``state``; makes w what its variables give, unless it is near to that.
 
     One pass over the files does both: v = sum_i alpha_i s_i x_i is summed up on the way, and w = v + apart adds
     |apart|^2/2 to P - D. A w that was updated step by step differs from v by rounding alone.
@@ -91,7 +122,7 @@ def certify_by_blocks(state: State, pace: Pace) -> Certificate:
 
 
 def drift(n_steps: int) -> float:
-    """Return a bound of what rounding adds to the gap where w has come from 0 in ``n_steps`` and is not made afresh.
+    """Return a bound of what rounding adds to the gap if w has come from 0 in ``n_steps`` and is not computed afresh.
 
     Dual ascent from 0 keeps |w - w*|^2 <= 2 P, and |w*|^2 <= 2 P holds too, so a step rounds w by less than
     16 u sqrt(P) in all; weights that are ``apart`` from those of the variables add |apart|^2/2 to P - D.

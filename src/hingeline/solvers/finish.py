@@ -1,4 +1,4 @@
-"""What the engines of the other problems share: small problems accurately, why a run ended, the solution it leaves."""
+"""How runs end, whatever they train: why the engine ended, and the solution that it leaves."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..data.problem import Data
-from ..runtime.pace import Pace
-from ..solution import Certificate, Solution
-from .driver import NEXT_PHASE, Ended, Run
+from ..solution import HISTORY, Certificate, Solution
+from .clock import NEXT_PHASE, Ended
+from .driver import Run
 from .engines import AUTO, HYBRID
 from .select import is_for_rounding
 from .stop import Stop
@@ -20,7 +20,16 @@ from .trend import Budget
 SMALL_STEPS = 1_000_000  # visits that accuracy beyond what was asked for may take
 
 
-def run_engine(engine: Callable[[], None], run: Run, data: Data, solver: str, accurate: float) -> str:
+def ended(engine: Callable[[], None]) -> str:
+    """Run ``engine`` to its end; returns why it ended."""
+    try:
+        engine()
+    except Ended as end:
+        return end.reason
+    return "tol"
+
+
+def run_accurately(engine: Callable[[], None], run: Run, data: Data, solver: str, accurate: float) -> str:
     """Run ``engine`` until ``run`` ends it; returns why.
 
     With solver="auto" tiny problems are solved to the violation ``accurate``, which makes results independent of the
@@ -28,26 +37,12 @@ def run_engine(engine: Callable[[], None], run: Run, data: Data, solver: str, ac
     """
     stop = run.stop
     if solver == AUTO and is_for_rounding(data, stop):
-        accurately = replace(stop, tol=min(stop.tol, accurate))
-        run.begin_phase(accurately, Budget(review=SMALL_STEPS, most=SMALL_STEPS))
-        reason = _ended(engine)
+        run.begin_phase(replace(stop, tol=min(stop.tol, accurate)), Budget(review=SMALL_STEPS, most=SMALL_STEPS))
+        reason = ended(engine)
         run.begin_phase(stop, Budget())
         if reason != NEXT_PHASE:
             return reason
-    return _ended(engine)
-
-
-def _ended(engine: Callable[[], None]) -> str:
-    try:
-        engine()
-    except Ended as ended:
-        return ended.reason
-    return "tol"
-
-
-def certificate_of(run: Run, reason: str, refresh: Callable[[Pace], Certificate], pace: Pace) -> Certificate:
-    """Return the certificate of what a run has left; one that ended it still holds, since nothing has moved."""
-    return run.certificate if reason == "gap_tol" and run.certificate is not None else refresh(pace)
+    return ended(engine)
 
 
 def solution_of(
@@ -61,9 +56,9 @@ def solution_of(
     intercept: Any,
     alpha: Any,
 ) -> Solution:
-    """Return what a run has left; rounding that stopped it where the goal was met is no news."""
-    reason, converged = stop.outcome(reason, certificate)
+    """Return what a run has left. ``solver`` names the engines that ran; "auto" stands for the hybrid."""
     run.finish(certificate.gap)
+    reason, converged = stop.outcome(reason, certificate)
     return Solution(
         w=w,
         intercept=intercept,
@@ -76,4 +71,23 @@ def solution_of(
         solver=HYBRID if solver == AUTO else solver,
         converged=converged,
         stop_reason=reason,
+    )
+
+
+def solution_known(
+    stop: Stop, certificate: Certificate, solver: str, *, w: np.ndarray, intercept: Any, alpha: np.ndarray
+) -> Solution:
+    """Return a solution that took no work: another problem's, found by ``solver``, which meets ``stop`` here too."""
+    return Solution(
+        w=w,
+        intercept=intercept,
+        alpha=alpha,
+        certificate=certificate,
+        history=np.zeros(0, dtype=HISTORY),
+        n_iter=0,
+        n_steps=0,
+        seconds=0.0,
+        solver=solver,
+        converged=True,
+        stop_reason=stop.rule,
     )

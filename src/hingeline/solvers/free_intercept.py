@@ -144,14 +144,15 @@ def _counting(callback: Callable[[Progress], Any] | None, found: list[Solution])
 
 def _merged(found: list[Solution], last: Solution, certificate: Certificate, stop: Stop) -> Solution:
     """Return the last solution, with the certificate of the whole and the work of all."""
-    parts, steps, seconds = [], 0, 0.0
+    parts, sweeps, steps, seconds = [], 0, 0, 0.0
     for s in found:
         part = s.history.copy()
+        part["sweep"] += sweeps
         part["steps"] += steps
         part["seconds"] += seconds
         part["gap"] = np.nan  # of the anchored problem: it says nothing about this one
         parts.append(part)
-        steps, seconds = steps + s.n_steps, seconds + s.seconds
+        sweeps, steps, seconds = sweeps + s.n_iter, steps + s.n_steps, seconds + s.seconds
     history = np.concatenate(parts)
     if history.size:
         history["gap"][-1] = certificate.gap
@@ -162,7 +163,7 @@ def _merged(found: list[Solution], last: Solution, certificate: Certificate, sto
         last,
         certificate=certificate,
         history=history,
-        n_iter=sum(s.n_iter for s in found),
+        n_iter=sweeps,
         n_steps=steps,
         seconds=seconds,
         converged=converged,

@@ -1,4 +1,4 @@
-"""From a problem to a solution: start, engine, certificate."""
+"""From a problem to a solution: start, engines phase by phase, certificate."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from ..data.problem import Problem
-from ..kernels.losses import lower, upper
 from ..kernels.passes import squared_length
-from ..kernels.random import seeded
-from ..runtime.pace import Pace
 from ..runtime.threads import WORTH_SHARING, Team
-from ..solution import Certificate, Progress, Snapshot, Solution
-from .certificate import certify, certify_by_blocks, drift, rounding_floor, weights
-from .driver import NEAR_FLOOR, NEXT_PHASE, Clock, Ended, Run
+from ..solution import Certificate, Progress, Solution
+from .certificate import refresh, rounding_floor, weights
+from .clock import NEXT_PHASE, Clock
+from .driver import Run
 from .engines import ENGINES, Engine
-from .select import plan
-from .state import Near, State, new_variables_of
+from .finish import ended, solution_of
+from .rounding import NEAR_FLOOR
+from .select import Phase, plan
+from .state import Near, State, new_state
 from .stop import Stop
 
-MOST_RESTARTS = 3
-FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # so many steps from w = 0 may add rounding of this share of the gap
+MOST_RESTARTS = 3  # of an engine, from the exact w
+VISIBLE_DRIFT = 0.1  # share of tol: a w that rounding has moved so far may have misled the engine
 
 
 def train(
@@ -41,143 +41,129 @@ def train(
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run.
 
-    The intercept's weight is regularised towards ``anchor``. ``near`` is where Newton's method begins, ``alpha0`` where
-    the other engines do.
+    The intercept's weight is regularised towards ``anchor``. Newton's method begins at ``near``, the other engines at
+    ``alpha0``.
     """
     with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
-        return _train(problem, solver, stop, seed, alpha0, anchor, near, callback, cancelled, team)
+        clock = Clock(stop.max_time, cancelled)
+        phases = plan(problem, solver, stop, warm=alpha0 is not None)
+        _check_loss(ENGINES[phases[0].engine], problem)
+        state = new_state(problem, seed, alpha0, anchor, near)
+        run = Run(
+            stop,
+            clock,
+            certify=lambda pace: refresh(state, clock.n_steps, pace),
+            floor=lambda: rounding_floor(problem, state.variables),
+            callback=callback,
+            team=team,
+            take=state.snapshot,
+        )
+        return Training(phases, state, run).solution()
 
 
-def _train(
-    problem: Problem,
-    solver: str,
-    stop: Stop,
-    seed: int,
-    alpha0: np.ndarray | None,
-    anchor: float,
-    near: Near | None,
-    callback: Callable[[Progress], Any] | None,
-    cancelled: Callable[[], bool] | None,
-    team: Team,
-) -> Solution:
-    clock = Clock(stop.max_time, cancelled)
-    phases, engines = plan(problem, solver, stop, warm=alpha0 is not None), list[Engine]()
-    variables = new_variables_of(problem, alpha0)
-    state = State(problem, variables, np.zeros(problem.data.n_features + 1), seeded(seed), anchor, near)
-    state.w[-1] = anchor
+class Training:
+    """One run through the phases of a plan."""
 
-    fresh = anchor == 0.0 and alpha0 is None  # what follows begins at w = 0
+    def __init__(self, phases: list[Phase], state: State, run: Run) -> None:
+        self._phases, self._state, self._run = phases, state, run
+        self._stop = run.stop  # of the whole; a phase may have another
+        self._to_the_end = run.team.pace(run.clock.check_cancelled)  # a certificate is finished even if time is up
 
-    def refresh(pace: Pace) -> Certificate:
-        if problem.data.blocks is not None:
-            return certify_by_blocks(state, pace)
+    def solution(self) -> Solution:
+        """Train, and return what was found."""
+        self._begin()
+        return self._conclude(*self._run_phases())
+
+    def _begin(self) -> None:
+        """Make w and the dual value those of the start, unless the first engine needs neither."""
+        begins_near = self._state.near is not None and ENGINES[self._phases[0].engine].begins_near
+        if self._state.variables.alpha.any() and not begins_near:
+            self._run.dual = self._refresh().dual
+
+    def _run_phases(self) -> tuple[str, Certificate, Stop]:
+        """Run one phase after the other until one ends training; returns why, the certificate, and its stop rule."""
+        for k, phase in enumerate(self._phases):
+            is_last = k == len(self._phases) - 1
+            before = (self._state.variables.alpha.copy(), self._run.dual) if 0 < k and not is_last else None
+            left = self._run.account.trend.steps_left() if k > 0 else 0.0
+            self._run.begin_phase(phase.stop, phase.budget.after(left))
+            reason, certificate = self._run_phase(phase)
+            if not self._hands_over(reason, certificate):
+                break
+            self._run.dual = certificate.dual
+            if before is not None and self._run.dual < before[1]:
+                self._return_to(*before)
+        return reason, certificate, phase.stop
+
+    def _conclude(self, reason: str, certificate: Certificate, stop: Stop) -> Solution:
+        """Return the solution."""
+        state = self._state
+        return solution_of(
+            self._run,
+            reason,
+            stop,
+            certificate,
+            "+".join(engine.name for engine in state.engines),
+            w=state.w[:-1],
+            intercept=state.intercept,
+            alpha=np.ascontiguousarray(state.variables.alpha),
+        )
+
+    def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
+        """Run the engine of a phase until it ends; returns why, and the certificate.
+
+        w is updated step by step. If these roundings add up to a violation, the engine goes on from the exact w.
+        """
+        state, run, tol = self._state, self._run, phase.stop.tol
         if state.is_primal:
-            u = state.from_anchor(state.w)
-            apart = u - weights(problem, variables, pace)
-            own = certify(problem, variables, state.w, pace, regularised=u, apart=apart)
-            if own.gap <= 1.0:
-                return own
-            variables.alpha[problem.variables_in_order()] = 0.0  # no good certificate, but the dual is not negative
-            return certify(problem, variables, state.w, pace, regularised=u, apart=u)
-        n_steps = clock.n_steps + 2 * problem.n_variables  # a sweep that is cut short has not been counted
-        if fresh and len(engines) == 1 and engines[0].stepwise and n_steps <= FEW_STEPS:
-            own = certify(problem, variables, state.w, pace)
-            if NEGLIGIBLE * own.gap >= drift(n_steps):
-                return own
-        weights(problem, variables, pace, out=state.w)  # in place: w may be as large as the data
-        if anchor == 0.0:
-            return certify(problem, variables, state.w, pace)
-        v = state.w.copy()
-        state.w[-1] += anchor
-        return certify(problem, variables, state.w, pace, regularised=v)
+            state.w[:], state.is_primal = state.to_anchor(self._weights()), False
+        state.engines.append(ENGINES[phase.engine])
+        function = state.engines[-1].load()
+        for _ in range(1 + MOST_RESTARTS):
+            reason = "tol"  # rows of zeros alone were solved when the state was made
+            if state.problem.n_variables > 0:
+                reason = ended(lambda: function(state, run))
+            if reason != "tol":
+                return reason, run.certificate_after(reason, self._to_the_end)
+            certificate, drift = self._refresh_from(state.w.copy())
+            if certificate.violation < tol:
+                return reason, certificate
+            if state.is_primal:  # the engine saw this very w
+                return "rounding", certificate
+            if drift < VISIBLE_DRIFT * tol:
+                return reason, certificate
+        return "rounding", certificate
 
-    def take() -> Snapshot:
-        p = None
-        if engines[-1].adapts:
-            p, visited = np.zeros(problem.data.n_rows), problem.variables_in_order()
-            p[visited] = np.maximum(variables.p[visited], 0.0)  # negative: left out
-        alpha = variables.alpha.copy()
-        least, most = (np.broadcast_to(f(problem.loss, variables.C), alpha.shape).copy() for f in (lower, upper))
-        return Snapshot(state.w[:-1].copy(), problem.data.rows.bias * float(state.w[-1]), alpha, least, most, p)
+    def _hands_over(self, reason: str, certificate: Certificate) -> bool:
+        """Tell whether the next phase is to go on: the budget is spent, or rounding stopped the engine too early."""
+        if reason == "rounding" and certificate.violation > NEAR_FLOOR * self._run.floor():
+            return not self._stop.met(certificate)
+        return reason == NEXT_PHASE
 
-    run = Run(
-        stop,
-        clock,
-        certify=refresh,
-        floor=lambda: rounding_floor(problem, variables),
-        callback=callback,
-        team=team,
-        take=take,
-    )
-    to_the_end = team.pace(clock.check_cancelled)  # a certificate is finished even where the time is up
-    begins_near = near is not None and ENGINES[phases[0].engine].begins_near  # asks neither for w nor for the dual
-    if variables.alpha.any() and not begins_near:
-        run.dual = refresh(to_the_end).dual
-    for k, phase in enumerate(phases):
-        before = (variables.alpha.copy(), run.dual) if 0 < k < len(phases) - 1 else None
-        left = phases[k - 1].budget.trend.steps_left() if k > 0 else 0.0
-        run.begin_phase(phase.stop, phase.budget.after(left))
-        if state.is_primal:
-            state.w[:], state.is_primal = state.to_anchor(weights(problem, variables, to_the_end)), False
-        engines.append(ENGINES[phase.engine])
-        reason, certificate = _phase(engines[-1].load(), state, run, refresh, to_the_end)
-        stuck = reason == "rounding" and certificate.violation > NEAR_FLOOR * run.floor()
-        if not (reason == NEXT_PHASE or (stuck and not stop.met(certificate))):
-            break
-        run.dual = certificate.dual
-        if before is not None and run.dual < before[1]:  # the next phase is to start from the better of the two
-            variables.alpha[:], run.dual = before
-            state.is_primal = True  # so that w is computed anew
-    reason, converged = phase.stop.outcome(reason, certificate)
-    run.finish(certificate.gap)
-    return Solution(
-        w=state.w[:-1],
-        intercept=problem.data.rows.bias * float(state.w[-1]),
-        alpha=np.ascontiguousarray(variables.alpha),
-        certificate=certificate,
-        history=run.history,
-        n_iter=run.n_iter,
-        n_steps=run.n_steps,
-        seconds=clock.seconds,
-        solver="+".join(engine.name for engine in engines),
-        converged=converged,
-        stop_reason=reason,
-    )
+    def _return_to(self, alpha: np.ndarray, dual: float) -> None:
+        """Undo a phase that has not increased the dual value: the next one starts from where this one did."""
+        self._state.variables.alpha[:], self._run.dual = alpha, dual
+        self._state.is_primal = True  # so that w is computed anew
+
+    def _refresh(self) -> Certificate:
+        """Return the exact certificate, however long that takes."""
+        return refresh(self._state, self._run.n_steps, self._to_the_end)
+
+    def _refresh_from(self, w: np.ndarray) -> tuple[Certificate, float]:
+        """Return the exact certificate, and how far its scores may be from those at ``w``, which is overwritten."""
+        certificate = self._refresh()
+        w -= self._state.w
+        return certificate, sqrt(self._state.problem.data.largest_q) * sqrt(squared_length(w))
+
+    def _weights(self) -> np.ndarray:
+        """Return the weights of the present dual variables."""
+        return weights(self._state.problem, self._state.variables, self._to_the_end)
 
 
-def _phase(
-    engine: Callable[[State, Run], None],
-    state: State,
-    run: Run,
-    refresh: Callable[[Pace], Certificate],
-    pace: Pace,
-) -> tuple[str, Certificate]:
-    """Run the engine until it ends; returns why, and the certificate.
-
-    w is updated step by step; where these roundings add up to a violation, the engine goes on from the exact w.
-    """
-    tol = run.stop.tol
-    for _ in range(1 + MOST_RESTARTS):
-        reason = _engine_run(engine, state, run)
-        if reason == "gap_tol" and run.certificate is not None:  # just computed, and nothing has moved since
-            return reason, run.certificate
-        before = state.w.copy()
-        certificate = refresh(pace)
-        before -= state.w
-        drift = sqrt(state.problem.data.largest_q) * sqrt(squared_length(before))
-        if reason == "tol" and state.is_primal and certificate.violation >= tol:  # w is what the engine saw: rounding
-            return "rounding", certificate
-        if reason != "tol" or certificate.violation < tol or drift < 0.1 * tol:
-            return reason, certificate
-    return "rounding", certificate
-
-
-def _engine_run(engine: Callable[[State, Run], None], state: State, run: Run) -> str:
-    """Run the engine once and return why it ended."""
-    if state.problem.n_variables == 0:  # rows of zeros alone: solved when the state was made
-        return "tol"
-    try:
-        engine(state, run)
-    except Ended as ended:
-        return ended.reason
-    return "tol"
+def _check_loss(engine: Engine, problem: Problem) -> None:
+    """Raise if the engine cannot train the problem's loss."""
+    if engine.needs_smooth_loss and not problem.loss.is_smooth:
+        raise ValueError(
+            f'solver="{engine.name}" needs a smooth loss; {type(problem.loss).__name__} has kinks. '
+            'Use solver="newton" or "auto".'
+        )

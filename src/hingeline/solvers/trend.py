@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, log
 from statistics import fmean
 
 FEWEST = 4  # sweeps that show a trend
-HOPELESS = 10.0  # times what a phase was given: it has no end in sight, whatever the one before it had
+MOST = 4096  # sweeps that are remembered; then every second one is forgotten
+HOPELESS = 10.0  # times its budget is the most that a phase gets if the trend of the one before shows no end
 
 
-@dataclass
 class Trend:
     """What each sweep has seen: steps so far, and the criterion as a multiple of what is asked for."""
 
-    steps: list[float] = field(default_factory=list)
-    logs: list[float] = field(default_factory=list)
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._steps: list[float] = []
+        self._logs: list[float] = []
 
     def add(self, steps: float, multiple: float) -> None:
-        """Take a sweep down."""
+        """Add a sweep; one that tells nothing (0, infinity, NaN) is left out."""
         if 0.0 < multiple < inf:
-            self.steps.append(steps)
-            self.logs.append(log(multiple))
+            self._steps.append(steps)
+            self._logs.append(log(multiple))
+            if len(self._logs) > self._most:
+                del self._logs[::2], self._steps[::2]
+
+    def __len__(self) -> int:
+        """Return how many sweeps are remembered."""
+        return len(self._logs)
 
     def steps_left(self) -> float:
         """Return the steps until the multiple is one, if it goes on falling as in the later half of the sweeps.
 
         Convergence is linear in the end and faster before, so early answers are too small rather than too large.
         """
-        n = len(self.logs)
+        steps, logs = self._steps, self._logs
+        n = len(logs)
         if n < FEWEST:
             return inf
         middle = n - n // 4 if n >= 2 * FEWEST else n - n // 2
         before, after = slice(n // 2 if n >= 2 * FEWEST else 0, middle), slice(middle, n)
-        fallen = fmean(self.logs[before]) - fmean(self.logs[after])
+        fallen = fmean(logs[before]) - fmean(logs[after])
         if fallen <= 0.0:
             return inf
-        taken = fmean(self.steps[after]) - fmean(self.steps[before])
-        return max(0.0, fmean(self.logs[after]) * taken / fallen - (self.steps[-1] - fmean(self.steps[after])))
+        taken = fmean(steps[after]) - fmean(steps[before])
+        return max(0.0, fmean(logs[after]) * taken / fallen - (steps[-1] - fmean(steps[after])))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Budget:
     """The steps of a phase that another one may follow.
 
-    Every ``review`` steps the trend is asked; where it promises the end for less than ``rival`` steps, which is what
-    the next phase would cost, this one goes on, but not beyond ``most``.
+    Every ``review`` steps the trend is reviewed: while it promises the end within ``rival`` steps, which is what the
+    next phase would cost, this one goes on, but not beyond ``most``.
     """
 
     review: float = inf
@@ -53,17 +62,25 @@ class Budget:
     most: float = inf
 
     def after(self, left: float) -> Budget:
-        """Return the budget where the phase before would have taken ``left`` more steps: that is not to be undercut."""
+        """Return the budget of a phase that takes over ``left`` steps before the one before it would have ended.
+
+        It must not be given up sooner than that: the other one would have been the better choice.
+        """
         left = min(left, HOPELESS * self.most)
         return Budget(max(self.review, left), self.rival, max(self.most, left))
 
-    def __post_init__(self) -> None:
-        self._next_review = self.review
+
+class Account:
+    """What a phase spends of its budget, and the trend that decides whether it may go on."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self.trend = Trend()
+        self._next_review = budget.review
 
     def is_spent(self, steps: float) -> bool:
         """Tell whether the next phase is to take over after so many steps."""
         if steps < self._next_review:
             return False
-        self._next_review = steps + self.review
-        return steps >= self.most or self.trend.steps_left() > self.rival
+        self._next_review = steps + self.budget.review
+        return steps >= self.budget.most or self.trend.steps_left() > self.budget.rival

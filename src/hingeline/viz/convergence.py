@@ -117,7 +117,7 @@ class ConvergenceDisplay:
         before = style.used_lines(ax)
         colours = style.many_colours(before + len(self.histories))[before:]
         for k, ((name, history), colour) in enumerate(zip(self.histories.items(), colours, strict=True)):
-            at = np.arange(1, history.size + 1) if x == "sweeps" else history[x]
+            at = history["sweep" if x == "sweeps" else x]
             there = history[what] > 0.0  # NaN where it was not computed; zero has no logarithm
             crowded = len(self.histories) > len(style.COLOURS)
             marked = np.count_nonzero(there) <= (1 if crowded else FEW)

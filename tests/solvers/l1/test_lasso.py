@@ -8,7 +8,8 @@ from problems import classification, csr
 from hingeline import Logistic, SquaredHinge
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.random import seeded
-from hingeline.solvers.driver import Clock, Run
+from hingeline.solvers.clock import Clock
+from hingeline.solvers.driver import Run
 from hingeline.solvers.frequencies import Frequencies
 from hingeline.solvers.l1.by_columns import FEW_COLUMNS, as_columns, columns_if_many
 from hingeline.solvers.l1.gram_lasso import Gram, gram_lasso

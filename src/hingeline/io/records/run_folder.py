@@ -22,7 +22,13 @@ FORMAT, VERSION = "hingeline run", 1
 RUN, MODEL = "run.json", "model"
 
 SCALAR = (str, float, bool, None)
-HISTORY = {"seconds": [float], "steps": [int], "violation": [(float, None)], "gap": [(float, None)]}
+HISTORY = {
+    "sweep": [int],
+    "seconds": [float],
+    "steps": [int],
+    "violation": [(float, None)],
+    "gap": [(float, None)],
+}
 MACHINE = {
     "label": (str, None),
     "solver": str,

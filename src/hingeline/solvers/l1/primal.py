@@ -30,9 +30,10 @@ from ...kernels.random import seeded
 from ...runtime.blas import blas
 from ...runtime.pace import Pace
 from ...solution import Progress, Solution
-from ..driver import Clock, Ended, Run, Verdict
+from ..clock import Clock, Ended
+from ..driver import Run, Verdict
 from ..engines import stepwise_engine
-from ..finish import run_engine, solution_of
+from ..finish import run_accurately, solution_of
 from ..stop import Stop
 from .columns import Columns
 from .penalised import Penalised
@@ -74,7 +75,7 @@ def train_primal(
     run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with blas().limit(limits=1, user_api="blas"):
-        reason = run_engine(
+        reason = run_accurately(
             lambda: _iterate(ProximalNewton(primal, run, rng, engine.adapts, engine.shrinks), run),
             run,
             data,

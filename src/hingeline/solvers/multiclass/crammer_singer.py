@@ -35,9 +35,10 @@ from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Snapshot, Solution
 from ..certificate import UNIT_ROUNDOFF
 from ..certificate_parts import sum_parts
-from ..driver import Clock, Run, Verdict
+from ..clock import Clock
+from ..driver import Run, Verdict
 from ..engines import stepwise_engine
-from ..finish import certificate_of, run_engine, solution_of
+from ..finish import run_accurately, solution_of
 from ..frequencies import Frequencies
 from ..one_versus_rest import OneVersusRest
 from ..stop import Stop
@@ -119,8 +120,8 @@ def train_crammer_singer(
         frequencies = Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks)
         _sweep(state, run, frequencies, twins)
 
-    reason = run_engine(sweep, run, data, solver, ACCURATE)
-    certificate = certificate_of(run, reason, state.refresh, to_the_end)
+    reason = run_accurately(sweep, run, data, solver, ACCURATE)
+    certificate = run.certificate_after(reason, to_the_end)
     w, intercept = state.snapshot()[:2]
     return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=state.examples.alpha)
 

@@ -21,7 +21,8 @@ from ...data.problem import Problem
 from ...kernels.losses import missing
 from ...runtime.blas import blas
 from ...runtime.threads import WORTH_SHARING
-from ..driver import ALONE, Ended, Run, Verdict
+from ..clock import Ended
+from ..driver import ALONE, Run, Verdict
 from ..state import State, new_variables_of
 from .sample import objective_at_zero, sample_of, step_between
 from .smoothed import Smoothed

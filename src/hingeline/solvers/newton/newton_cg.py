@@ -26,7 +26,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ...kernels.losses import missing
-from ..driver import Ended, Run, Verdict
+from ..clock import Ended
+from ..driver import Run, Verdict
 from ..state import State, new_variables_of
 from .conjugate import conjugate_gradients, steps_worth
 from .line import line_pace, step_along
@@ -172,11 +173,6 @@ def _begin_at_sample(state: State, run: Run) -> bool:
 
 def newton_cg(state: State, run: Run) -> None:
     """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
-    if not state.problem.loss.is_smooth:
-        raise ValueError(
-            f'solver="newton_cg" needs a smooth loss; {type(state.problem.loss).__name__} has kinks. '
-            'Use solver="newton" or "auto".'
-        )
     sampled = _begin_at_sample(state, run)
     point = _Point(state, run)
     if sampled and not point.primal < objective_at_zero(state.problem):

@@ -32,9 +32,10 @@ from ...kernels.schedule import Preferences
 from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Snapshot, Solution
 from ..certificate import UNIT_ROUNDOFF
-from ..driver import Clock, Run, Verdict
+from ..clock import Clock
+from ..driver import Run, Verdict
 from ..engines import stepwise_engine
-from ..finish import certificate_of, run_engine, solution_of
+from ..finish import run_accurately, solution_of
 from ..frequencies import Frequencies
 from ..stop import Stop
 from .pairs import NOBODY, one_class_terms, visit_pairs
@@ -182,8 +183,8 @@ def train_one_class(
     def sweep() -> None:
         _sweep(machine, run, Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks))
 
-    reason = run_engine(sweep, run, data, solver, ACCURATE * data.largest_q * machine.total)
-    certificate = certificate_of(run, reason, machine.refresh, to_the_end)
+    reason = run_accurately(sweep, run, data, solver, ACCURATE * data.largest_q * machine.total)
+    certificate = run.certificate_after(reason, to_the_end)
     return solution_of(
         run, reason, stop, certificate, solver, w=machine.w[:-1], intercept=-machine.rho, alpha=machine.alpha
     )

@@ -93,7 +93,7 @@ def chart(machines: Sequence[dict[str, Any]]) -> tuple[Section | None, dict[str,
         kept = thinned(len(m["history"]["seconds"]), share)
         columns = {column: [m["history"][column][i] for i in kept] for column in COLUMNS}
         label = m["label"] if m["label"] is not None else "" if len(drawn) == 1 else str(k + 1)
-        lines.append({"name": label, "sweeps": [i + 1 for i in kept], **columns})
+        lines.append({"name": label, "sweeps": [m["history"]["sweep"][i] for i in kept], **columns})
     note = f"<p>Drawn are the {len(drawn)} machines with the largest gaps.</p>" if len(drawn) < len(machines) else ""
     figure = CHART.format(
         machines=_chooser(drawn) if len(drawn) > 1 else "", summary=_summary(drawn), note=note, table=_tables(drawn)
@@ -131,7 +131,7 @@ def _tables(machines: Sequence[dict[str, Any]]) -> str:
     for k, m in enumerate(machines):
         history = m["history"]
         rows = [
-            (str(i + 1), *(value(history[column][i]) for column in COLUMNS))
+            (str(history["sweep"][i]), *(value(history[column][i]) for column in COLUMNS))
             for i in thinned(len(history["seconds"]), MOST_LINES)
         ]
         caption = "History" if len(machines) == 1 else f"History of machine {m['label'] or k + 1}"

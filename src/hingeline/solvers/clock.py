@@ -1,0 +1,51 @@
+"""The clock of a run, and how a run ends: from within an engine, by an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from time import perf_counter
+
+from ..runtime import interrupt
+
+NEXT_PHASE = "next phase"  # the reason to end an engine whose budget is spent
+
+
+class Ended(Exception):
+    """Raised out of an engine when training ends; the state it worked on is valid at any time."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Clock:
+    """Checked between two slices of work: the time, Ctrl-C, and whether another thread was interrupted.
+
+    Apart from ``Run``, so that no cycle of references keeps a run's arrays alive after it. Steps are counted here for
+    the same reason.
+    """
+
+    def __init__(self, max_time: float | None, cancelled: Callable[[], bool] | None) -> None:
+        self._started = perf_counter()
+        self._max_time = max_time
+        self._cancelled = cancelled
+        self.n_steps = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return perf_counter() - self._started
+
+    def check_cancelled(self) -> None:
+        """Leave at once if another thread was interrupted."""
+        if self._cancelled is not None and self._cancelled():
+            raise CancelledError
+
+    def check(self) -> None:
+        """End the run if it was cancelled or interrupted, or if its time is up."""
+        self.check_cancelled()
+        if interrupt.requested():
+            raise Ended("interrupted")
+        if self._max_time is not None and self.seconds >= self._max_time:
+            raise Ended("max_time")
