@@ -22,13 +22,13 @@ from liblinear import liblinearutil
 from hingeline.io import load_svmlight
 from hingeline.io.models.liblinear_file import LinearModel, read_model, write_model
 from hingeline.io.models.solver_types import SOLVER_TYPES
-from hingeline.liblinear.fit import TRAINERS, fit
+from hingeline.liblinear.fit import fit
 from hingeline.liblinear.predict import decide, scores
 from hingeline.liblinear.settings import Settings
 
 
-def machine_objectives(model: LinearModel, X: Any, y: np.ndarray, C: float, p: float) -> Iterator[float]:
-    """Yield the primal value of each machine of a model."""
+def objectives(model: LinearModel, X: Any, y: np.ndarray, C: float, p: float) -> Iterator[float]:
+    """Yield the primal value of each problem of a model."""
     f = np.asarray(X @ model.w)
     if model.type == 21:
         margins = model.rho - f[:, 0]
@@ -72,7 +72,7 @@ def main() -> None:
         X, y = load_svmlight(path, zero_based=False)
         regression = np.any(y != np.floor(y)) or np.unique(y).size > 20
         for s in args.types:
-            if s in TRAINERS and SOLVER_TYPES[s].is_regression == regression:
+            if SOLVER_TYPES[s].is_regression == regression:
                 print(f"{name:18} -s {s:2}  {compare(X, y, s, args)}", flush=True)
 
 
@@ -87,7 +87,7 @@ def compare(X: Any, y: np.ndarray, s: int, args: argparse.Namespace) -> str:
         paths = Path(folder) / "ours", Path(folder) / "theirs"
         write_model(ours, paths[0])
         liblinearutil.save_model(str(paths[1]), theirs)
-        values = [list(machine_objectives(read_model(path), X, y, args.c, 0.1)) for path in paths]
+        values = [list(objectives(read_model(path), X, y, args.c, 0.1)) for path in paths]
         ratios = [b / a - 1.0 for a, b in zip(*values, strict=True)]
         some = slice(0, args.predicted)
         count = [disagreements(path, X[some], y[some]) for path in paths]

@@ -19,9 +19,7 @@ from hingeline.cli import main
 from hingeline.io import load_svmlight, write_dataset
 from hingeline.io.models.liblinear_file import read_model
 from hingeline.io.models.native_file import read_native, write_native
-from hingeline.io.models.solver_types import SOLVER_TYPES
 from hingeline.liblinear import starts
-from hingeline.liblinear.fit import TRAINERS
 
 
 @pytest.fixture
@@ -87,10 +85,6 @@ def test_weights_of_classes(files, capsys):
     assert "WARNING: class label 99 specified in weight is not found" in capsys.readouterr().err
     assert not np.allclose(plain.w, weighted.w)
     np.testing.assert_allclose(trained("-w7", "2", "-w3", "2", "two").w, trained("-c", "2", "two").w, rtol=1e-6)
-
-
-def test_every_type_is_trained():
-    assert set(TRAINERS) == set(SOLVER_TYPES)
 
 
 def test_one_class_is_a_model_too(files, capsys):

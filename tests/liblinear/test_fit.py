@@ -1,17 +1,24 @@
 """Models of every type: their shape, and that they solve the problem that the settings name."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 from other_problems import liblinear_primal, one_class_primal
 from svmlight_files import CLASSIFIERS, REGRESSIONS, make_rows
 
-from hingeline.liblinear.fit import fit
+from hingeline.io.models.solver_types import SOLVER_TYPES, Task
+from hingeline.liblinear.fit import TRAINERS, fit, fit_data, read
 from hingeline.liblinear.settings import Settings
 from hingeline.liblinear.starts import Starts
+from hingeline.liblinear.training import Training
 
 GAP = 1e-7
+
+
+def test_every_type_is_trained():
+    assert set(TRAINERS) == set(get_args(Task)) == {known.task for known in SOLVER_TYPES.values()}
 
 
 def assert_minimal(model, value_of, value, rng):
@@ -71,7 +78,7 @@ def test_a_free_bias_costs_nothing(solver_type):
     assert s.certificate.primal == pytest.approx(liblinear_primal(model, X, y, free=True), rel=1e-9)
 
 
-def test_machines_start_from_where_they_were_and_are_reported():
+def test_problems_start_from_where_they_were_and_are_reported():
     X, y = make_rows("many")
     settings, starts, told = Settings(type=3, solver="hybrid", tolerance=1e-5), Starts(), []
     cold = fit(X, y, settings, starts=starts, report=lambda k, progress: told.append((k, progress is None)))
@@ -82,7 +89,7 @@ def test_machines_start_from_where_they_were_and_are_reported():
     np.testing.assert_allclose(warm.model.w, cold.model.w, atol=1e-3)
 
 
-def test_time_for_all_machines_together():
+def test_time_for_all_problems_together():
     X, y = make_rows("many")
     trained = fit(X, y, Settings(type=3, solver="hybrid", tolerance=1e-9, max_time=1e-9))
     assert [s.stop_reason for s in trained.solutions] == ["max_time"] * 3
@@ -102,3 +109,42 @@ def test_weights_of_labels_that_are_not_there_are_warned_of():
     said = []
     fit(X, y, Settings(type=1, weights=((99, 2.0),)), warn=said.append)
     assert said == ["WARNING: class label 99 specified in weight is not found"]
+
+
+def some_rows(kind):
+    """Return rows, labels and a mask that changes the order in which labels occur; "many" loses a class."""
+    X, y = make_rows(kind, n=60)
+    included = np.random.default_rng(1).random(y.size) < 0.7
+    included[:3] = False
+    if kind == "many":
+        included &= y != 9
+    return X, y, included
+
+
+@pytest.mark.parametrize("solver_type", SOLVER_TYPES)
+@pytest.mark.parametrize("weights", [(), ((7, 3.0), (-2, 0.5))])
+def test_some_rows_as_if_there_were_no_others(solver_type, weights):
+    known = SOLVER_TYPES[solver_type]
+    bias = -1.0 if known.task == "one_class" else 1.0
+    for kind in ("signs", "two", "many") if known.is_classifier else ("targets",):
+        X, y, included = some_rows(kind)
+        X = abs(X) if known.task == "one_class" else X  # rows that surround the origin have the solution 0
+        settings = Settings(type=solver_type, gap=1e-10, bias=bias, weights=weights)
+        found = fit_data(read(X, settings), y, settings, included=included).model
+        expected = fit(X[included], y[included], settings).model
+        assert found.labels == expected.labels
+        np.testing.assert_allclose(found.w, expected.w, atol=2e-4 * np.abs(expected.w).max())
+        assert found.rho == pytest.approx(expected.rho, rel=1e-3)
+
+
+@pytest.mark.parametrize("solver_type", [number for number, known in SOLVER_TYPES.items() if known.task != "one_class"])
+def test_the_tolerance_is_that_of_the_rows_that_count(solver_type, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Training, "solve_in_slices", lambda self, k, tol, *rest: seen.append(tol) or 1 / 0)
+    X, y, included = some_rows("targets" if SOLVER_TYPES[solver_type].is_regression else "signs")
+    settings = Settings(type=solver_type)
+    with pytest.raises(ZeroDivisionError):
+        fit_data(read(X, settings), y, settings, included=included)
+    with pytest.raises(ZeroDivisionError):
+        fit(X[included], y[included], settings)
+    assert seen[0] == pytest.approx(seen[1], rel=1e-9)

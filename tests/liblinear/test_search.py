@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from svmlight_files import make_rows
 
+from hingeline.liblinear import fit as fit_module
 from hingeline.liblinear import search
 from hingeline.liblinear.fit import fit
 from hingeline.liblinear.predict import decide, scores
@@ -58,3 +59,23 @@ def test_the_search_doubles_C_and_returns_the_best():
     assert found.C == 2.0 ** exponents[rates.index(max(rates))]
     tally = search.cross_validate(X, y, replace(settings, C=found.C), 4, pytest.fail)
     assert tally.accuracy == pytest.approx(max(rates), rel=1e-5)
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Return a list that grows with each reading of rows."""
+    found, original = [], fit_module.read_data
+    monkeypatch.setattr(fit_module, "read_data", lambda *args: found.append(args) or original(*args))
+    return found
+
+
+def test_cross_validation_reads_once(reads):
+    X, y = make_rows("many")
+    assert search.cross_validate(X, y, Settings(), 4, pytest.fail).rows == y.size
+    assert len(reads) == 1
+
+
+def test_a_search_for_C_and_p_reads_once(reads):
+    X, y = make_rows("targets", n=20, d=4)
+    search.search(X, y, Settings(type=11), 2, 2.0**15, 0.2, str, pytest.fail)
+    assert len(reads) == 1

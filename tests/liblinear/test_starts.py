@@ -1,4 +1,4 @@
-"""Where machines start from: in memory, and in a file that belongs to one problem."""
+"""Where problems start from: in memory, and in a file that belongs to one problem."""
 
 from dataclasses import replace
 

@@ -14,7 +14,7 @@ from .liblinear_options import TRAIN_TEXT, TRAIN_USAGE, TrainOptions, add_words_
 if TYPE_CHECKING:
     import numpy as np
 
-    from hingeline.liblinear.run import Trained
+    from hingeline.liblinear.training import Trained
 
 INTERRUPTED = 130
 
@@ -51,20 +51,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     from hingeline.liblinear.fit import fit
-    from hingeline.liblinear.starts import Checkpoint, fingerprint
+    from hingeline.liblinear.starts import Checkpoint, Starts, fingerprint
     from hingeline.progress import open_screen
     from hingeline.runtime.interrupt import ends_training
 
     from .training_progress import MachineBars
 
-    checkpoint = None
+    starts = Starts()
     if options.checkpoint is not None:
-        checkpoint = Checkpoint(options.checkpoint, fingerprint(X, y, options.settings))
+        starts = Checkpoint(options.checkpoint, fingerprint(X, y, options.settings))
     with open_screen(not options.quiet) as screen, ends_training():
         report = MachineBars(screen, options.settings).report if screen.shows else None
-        trained = fit(X, y, options.settings, starts=checkpoint, report=report, warn=warn)
-    if checkpoint is not None:
-        checkpoint.save()
+        trained = fit(X, y, options.settings, starts=starts, report=report, warn=warn)
+    starts.save()
     interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
     if interrupted and options.model is None and options.run is None:
         warn("interrupted; no model file was named, so none is written")

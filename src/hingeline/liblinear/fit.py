@@ -1,7 +1,7 @@
-"""From rows and labels to a model of LIBLINEAR's, by one machine for two classes and one a class for more.
+"""From rows and labels to a model of LIBLINEAR's.
 
-The optimum of the primal and of the dual problem is the same, so types that LIBLINEAR solves one way or the other (0
-and 7, 1 and 2, 11 and 12) are one problem here; they differ in what ``-e`` means.
+Types that LIBLINEAR solves in the primal or in the dual (0 and 7, 1 and 2, 11 and 12) are one problem here; they
+differ in what ``-e`` means (see ``tolerance``).
 """
 
 from __future__ import annotations
@@ -12,88 +12,97 @@ from typing import Any
 import numpy as np
 
 from ..data.problem import Data, make_problem, read_data
-from ..io.models.liblinear_file import LinearModel
-from ..kernels.losses import EpsilonInsensitive, Hinge, Logistic, Loss, SquaredEpsilonInsensitive, SquaredHinge
+from ..io.models.solver_types import Task
 from ..solution import Solution
+from ..solvers.l1.by_columns import columns_if_many
+from ..solvers.multiclass.crammer_singer import train_crammer_singer
+from ..solvers.one_class.one_class import train_one_class
 from ..solvers.one_versus_rest import OneVersusRest, train_each
-from .labels import class_factors, ordered_labels
-from .run import MachineRun, Report, Trained, weights_of
 from .settings import Settings
-from .special import SPARSE_CLASSIFIERS, crammer_singer, one_class, sparse_classifier
-from .starts import Starts
-
-CLASSIFIERS: dict[int, Callable[[float], Loss]] = {
-    0: Logistic,
-    1: SquaredHinge,
-    2: SquaredHinge,
-    3: Hinge,
-    7: Logistic,
-}
-REGRESSIONS: dict[int, Callable[[float, float], Loss]] = {
-    11: SquaredEpsilonInsensitive,
-    12: SquaredEpsilonInsensitive,
-    13: EpsilonInsensitive,
-}
+from .training import Trained, Training
 
 
-def fit(
-    X: Any,
-    y: np.ndarray,
-    settings: Settings,
-    *,
-    starts: Starts | None = None,
-    report: Report | None = None,
-    warn: Callable[[str], object] = lambda text: None,
-) -> Trained:
+def fit(X: Any, y: np.ndarray, settings: Settings, **how: Any) -> Trained:
+    """Read ``X`` and train on it; ``how`` is as for ``fit_data``."""
+    return fit_data(read(X, settings), y, settings, **how)
+
+
+def read(X: Any, settings: Settings) -> Data:
+    """Return the rows, checked, with the constant feature that ``settings`` ask for."""
+    return read_data(X, max(settings.bias, 0.0), settings.threads)
+
+
+def fit_data(data: Data, y: np.ndarray, settings: Settings, **how: Any) -> Trained:
     """Train what ``settings`` ask for.
 
     Parameters
     ----------
-    X, y
+    data, y
         Rows, and labels or targets.
     settings : Settings
-    starts : Starts, optional
-        Where machines start from, and where they are remembered.
-    report : callable, optional
-        Told of the progress.
-    warn : callable, optional
-        Told what LIBLINEAR would warn of.
+    **how
+        ``included``, ``starts``, ``report`` and ``warn``, as for ``Training``.
     """
-    data = read_data(X, max(settings.bias, 0.0), settings.threads)
-    run = MachineRun(settings, starts or Starts(), report)
-    return TRAINERS[settings.type](data, y, run, warn)
+    return TRAINERS[settings.solver_type.task](Training(data, y, settings, **how))
 
 
-def _one_versus_rest(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[[str], object]) -> Trained:
-    settings = run.settings
-    labels, codes = ordered_labels(y)
-    factors = class_factors(labels, settings.weights, warn)
-    loss = CLASSIFIERS[settings.type](settings.C)
+def one_versus_rest(training: Training) -> Trained:
+    """Train one problem for two classes, else one per class."""
+    settings, data = training.settings, training.data
+    labels, codes, class_weights = training.classes()
+    problems = OneVersusRest(codes, len(labels), positive_of_two=0)
+    with_l1 = settings.solver_type.penalty == "l1"
+    columns = columns_if_many(data) if with_l1 else None
 
-    classes = OneVersusRest(codes, len(labels), positive_of_two=0)
+    def train_one(k: int, *, n_threads: int, cancelled: Callable[[], bool]) -> Solution:
+        problem = problems.problem(k, data, training.loss, class_weights, training.row_weights)
+        if with_l1:
+            return training.train_l1(k, problem, columns, cancelled=cancelled)
+        return training.train_l2(k, problem, n_threads=n_threads, cancelled=cancelled)
 
-    def one(k: int, **how: Any) -> Solution:
-        return run.problem(k, classes.problem(k, data, loss, factors), **how)
-
-    solutions = train_each(one, len(classes), settings.threads)
-    columns = [weights_of(s, settings.bias) for s in solutions]
-    model = LinearModel(settings.type, labels, data.n_features, settings.bias, np.column_stack(columns))
-    return Trained(model, solutions)
-
-
-def _regression(data: Data, y: np.ndarray, run: MachineRun, warn: Callable[[str], object]) -> Trained:
-    settings = run.settings
-    loss = REGRESSIONS[settings.type](settings.C, settings.p)
-    problem = make_problem(data, np.asarray(y, dtype=np.float64), None, loss)
-    s = run.problem(0, problem, n_threads=settings.threads)
-    w = weights_of(s, settings.bias).reshape(-1, 1)
-    return Trained(LinearModel(settings.type, None, data.n_features, settings.bias, w), [s])
+    solutions = train_each(train_one, len(problems), settings.threads)
+    return training.trained(labels, solutions)
 
 
-TRAINERS: dict[int, Callable[..., Trained]] = {
-    **dict.fromkeys(CLASSIFIERS, _one_versus_rest),
-    **dict.fromkeys(REGRESSIONS, _regression),
-    **dict.fromkeys(SPARSE_CLASSIFIERS, sparse_classifier),
-    4: crammer_singer,
-    21: one_class,
+def crammer_singer(training: Training) -> Trained:
+    """Train one problem for all classes."""
+    settings = training.settings
+    labels, codes, class_weights = training.classes()
+    if len(labels) == 1:
+        raise ValueError(f"all rows have the label {labels[0]}: Crammer and Singer's SVM needs two classes or more.")
+    weights = training.row_weights
+    if np.any(class_weights != 1.0):
+        weights = class_weights[codes] if weights is None else weights * class_weights[codes]
+
+    def solve(start: np.ndarray | None, **how: Any) -> Solution:
+        return train_crammer_singer(
+            training.data, codes, len(labels), weights, settings.C, settings.solver, alpha0=start, **how
+        )
+
+    return training.trained(labels, [training.solve_in_slices(0, settings.eps, solve)])
+
+
+def regression(training: Training) -> Trained:
+    """Train one problem over targets."""
+    targets = np.asarray(training.y, dtype=np.float64)
+    problem = make_problem(training.data, targets, training.row_weights, training.loss)
+    return training.trained(None, [training.train_l2(0, problem, n_threads=training.settings.threads)])
+
+
+def one_class(training: Training) -> Trained:
+    """Train one problem without labels; its engine finds a near start by itself, and takes no other."""
+    settings = training.settings
+
+    def solve(start: np.ndarray | None, **how: Any) -> Solution:
+        return train_one_class(training.data, training.row_weights, settings.nu, settings.solver, **how)
+
+    solution = training.solve_in_slices(0, settings.eps, solve, resumes=False)
+    return training.trained(None, [solution], rho=-float(solution.intercept))
+
+
+TRAINERS: dict[Task, Callable[[Training], Trained]] = {
+    "one_versus_rest": one_versus_rest,
+    "crammer_singer": crammer_singer,
+    "regression": regression,
+    "one_class": one_class,
 }

@@ -13,8 +13,8 @@ from ..io.dataset.folder import count_labels
 from ..runtime.environment import environment
 from ..solution import Solution
 from .outcome import outcome
-from .run import Trained
 from .settings import Settings
+from .training import Trained
 
 # Settings by the names that a reader knows; what has no effect on a type is not told.
 TOLD = {

@@ -1,8 +1,9 @@
 """Cross validation (``-v``) and the search for C, or C and p (``-C``), as LIBLINEAR does them.
 
-Rows are shuffled, not stratified, and cut into folds of about one size. The search doubles C from a value so small that
-the solution is close to zero, each fold starting from its solution for the C before, until C is at its largest or the
-weights of no fold have changed in each of five doublings.
+Rows are shuffled, not stratified, and cut into folds of about the same size. They are read once: the rows that a fold
+holds out have weight zero while it trains. The search doubles C from a value so small that the solution is close to
+zero. Each fold starts from its solution for the previous C. The search ends when C is at its largest, or when the
+weights of no fold have changed in five doublings in a row.
 """
 
 from __future__ import annotations
@@ -15,18 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.problem import Data
 from ..io.models.liblinear_file import LinearModel
 from .evaluate import Tally
-from .fit import fit
+from .fit import fit_data, read
 from .predict import decide, scores
 from .settings import Settings
 from .starts import Starts
 
 LARGEST_C, LARGEST_C_OF_REGRESSION = 1024.0, 1048576.0
-STEPS_OF_P = 20
-UNCHANGED = 0.05  # relative change of the weights that counts as none: about where LIBLINEAR's solver stays put
-UNCHANGED_OFTEN_ENOUGH = 5
-SMALLEST_SOLUTION = 0.1  # share of the loss at zero that the solution at the first C of a regression may take away
+STEPS_OF_P = 20  # widths of the tube that are tried
+UNCHANGED = 0.05  # relative change of the weights that counts as none: about where LIBLINEAR's solver does not move
+MOST_UNCHANGED = 5  # doublings
+SMALLEST_SOLUTION = 0.1  # share of the loss at zero that the solution for a regression's first C may remove
 
 Say = Callable[[str], object]
 
@@ -50,19 +52,23 @@ def folds_of(n_rows: int, count: int, seed: int, warn: Say) -> list[np.ndarray]:
 
 
 class Fold:
-    """One fold: its rows are predicted by a model of all the others, which remembers where it was."""
+    """One fold: a model of all other rows predicts the rows held out. Each training starts from the last one."""
 
-    def __init__(self, X: Any, y: np.ndarray, held_out: np.ndarray) -> None:
-        others = np.ones(y.size, dtype=bool)
-        others[held_out] = False
-        self.X, self.y = X[others], y[others]
+    def __init__(self, data: Data, X: Any, y: np.ndarray, held_out: np.ndarray) -> None:
+        self.data, self.y = data, y
+        self.included = np.ones(y.size, dtype=bool)
+        self.included[held_out] = False
         self.held_out_X, self.held_out_y = X[held_out], y[held_out]
+        self.forget()
+
+    def forget(self) -> None:
+        """Let the next training start from scratch."""
         self.starts = Starts()
         self.w: np.ndarray | None = None
 
     def predict(self, settings: Settings, warn: Say) -> np.ndarray:
-        """Train with the others, and return predictions for the rows held out."""
-        model = fit(self.X, self.y, settings, starts=self.starts, warn=warn).model
+        """Train on the other rows, and return predictions for the rows held out."""
+        model = fit_data(self.data, self.y, settings, included=self.included, starts=self.starts, warn=warn).model
         self.changed = self.w is None or _differs(model, self.w)
         self.w = model.w
         return decide(model, scores(model, self.held_out_X))
@@ -76,9 +82,9 @@ def cross_validate(
     X: Any, y: np.ndarray, settings: Settings, count: int, warn: Say, advance: Callable[[], object] = lambda: None
 ) -> Tally:
     """Return how well rows are predicted by models that have not seen them; ``advance`` is called after each fold."""
-    tally = Tally()
+    tally, data = Tally(), read(X, settings)
     for held_out in folds_of(y.size, count, settings.seed, warn):
-        fold = Fold(X, y, held_out)
+        fold = Fold(data, X, y, held_out)
         tally = tally.add(fold.predict(settings, warn), fold.held_out_y)
         advance()
     return tally
@@ -94,14 +100,16 @@ def search(
     say: Say,
     warn: Say,
 ) -> Found:
-    """Return the best C of a classifier, or the best C and p of a regression; ``say`` is told of every C."""
-    rows_of_folds = folds_of(y.size, count, settings.seed, warn)
+    """Return the best C of a classifier, or the best C and p of a regression; ``say`` is called with each result."""
+    data = read(X, settings)
+    folds = [Fold(data, X, y, held_out) for held_out in folds_of(y.size, count, settings.seed, warn)]
     largest_C = LARGEST_C_OF_REGRESSION if settings.solver_type.is_regression else LARGEST_C
     best: Found | None = None
-    for p in _ps(y, start_p) if settings.solver_type.is_regression else (settings.p,):
+    for p in _widths(y, start_p) if settings.solver_type.is_regression else (settings.p,):
         at_p = replace(settings, p=p)
         first = min(start_C or first_C(X, y, at_p), largest_C)
-        folds = [Fold(X, y, held_out) for held_out in rows_of_folds]
+        for fold in folds:
+            fold.forget()
         for found in _path(folds, at_p, first, largest_C, say, warn):
             if best is None or _better(found.score, best.score, settings):
                 best = found
@@ -116,7 +124,7 @@ def _better(score: float, than: float, settings: Settings) -> bool:
 def _path(
     folds: list[Fold], settings: Settings, first: float, largest_C: float, say: Say, warn: Say
 ) -> Iterator[Found]:
-    """Yield the score of C, 2 C, 4 C, ..."""
+    """Yield the scores of C, 2 C, 4 C, ..."""
     C, unchanged = first, 0
     while C <= largest_C:
         tally = Tally()
@@ -130,13 +138,13 @@ def _path(
             say(f"log2c={log2(C):7.2f}\trate={tally.accuracy:g}")
         yield Found(C, settings.p, score)
         unchanged = 0 if any(fold.changed for fold in folds) else unchanged + 1
-        if unchanged == UNCHANGED_OFTEN_ENOUGH:
+        if unchanged == MOST_UNCHANGED:
             return
         C *= 2.0
     say("WARNING: maximum C reached.")
 
 
-def _ps(y: np.ndarray, start_p: float | None) -> list[float]:
+def _widths(y: np.ndarray, start_p: float | None) -> list[float]:
     """Return the widths of the tube to try, from wide to narrow."""
     largest = float(np.abs(y).max())
     first = STEPS_OF_P - 1
@@ -146,7 +154,7 @@ def _ps(y: np.ndarray, start_p: float | None) -> list[float]:
 
 
 def first_C(X: Any, y: np.ndarray, settings: Settings) -> float:
-    """Return the power of two to begin with, from the largest |x_i|^2, the constant feature included."""
+    """Return the power of two to begin with, which depends on the largest |x_i|^2 (with the constant feature)."""
     squares = X.astype(np.float64, copy=False).multiply(X).sum(axis=1)
     largest = float(np.max(squares)) + max(settings.bias, 0.0) ** 2
     if largest == 0.0:

@@ -1,4 +1,4 @@
-"""Where machines start from: in memory along a path of C, and in a file for a training that is to survive."""
+"""Where problems start from: kept in memory along a path of C, and in a file for trainings that may be interrupted."""
 
 from __future__ import annotations
 
@@ -19,35 +19,38 @@ from .settings import Settings
 KIND = "checkpoint of hingeline train"
 FIRST_SLICE, LONGEST_SLICE, GROWTH = 20.0, 300.0, 2.0  # seconds between two saves
 SAMPLED_BLOCKS, BLOCK_BYTES = 64, 1 << 16
-PROBLEM = ("type", "C", "p", "nu", "bias", "free_bias", "weights")  # what a problem depends on, besides the data
+PROBLEM = ("type", "C", "p", "nu", "bias", "free_bias", "weights")  # the settings that a problem depends on
 
 
 class Starts:
-    """Remembers the variables that each machine has reached."""
+    """Remembers the variables that each problem has reached."""
 
     def __init__(self) -> None:
         self._reached: dict[int, np.ndarray] = {}
 
     def start(self, k: int) -> np.ndarray | None:
-        """Return where machine ``k`` was, None where it has not begun."""
+        """Return where problem ``k`` is to start; None: from scratch."""
         return self._reached.get(k)
 
     def keep(self, k: int, variables: np.ndarray) -> None:
-        """Remember where machine ``k`` is."""
+        """Remember what problem ``k`` has reached."""
         self._reached[k] = variables
 
     def slice(self) -> float:
-        """Return after how many seconds training is to pause, so that it can be kept."""
+        """Return the seconds after which training pauses, so that what it has reached can be saved."""
         return inf
+
+    def save(self) -> None:
+        """Save everything that was reached. (Not here: memory is all there is.)"""
 
 
 class Checkpoint(Starts):
-    """Remembers it in a file as well: now and then, and when ``save`` is called.
+    """Remembers the variables in a file as well, which is written now and then, and when ``save`` is called.
 
     Parameters
     ----------
     path : path
-        Where the file is there already, training goes on from it; it must be of the same problem.
+        If the file exists, training continues from it; it must be that of the same problem.
     problem : dict
         From ``fingerprint``.
     """
@@ -85,7 +88,7 @@ class Checkpoint(Starts):
         return part.dtype == np.float64 and part.shape[:1] == (length,) and bool(np.isfinite(part).all())
 
     def keep(self, k: int, variables: np.ndarray) -> None:
-        """Remember where machine ``k`` is, and save the file where that was long ago."""
+        """Remember what problem ``k`` has reached, and write the file if that was long ago."""
         with self._lock:
             super().keep(k, variables)
             if perf_counter() - self._saved >= self._slice:
@@ -93,7 +96,7 @@ class Checkpoint(Starts):
                 self._write()
 
     def slice(self) -> float:
-        """Return after how many seconds the file is to be saved next."""
+        """Return the seconds from one writing of the file to the next."""
         return self._slice
 
     def save(self) -> None:
@@ -107,7 +110,7 @@ class Checkpoint(Starts):
 
 
 def fingerprint(X: Any, y: np.ndarray, settings: Settings) -> dict[str, Any]:
-    """Return what tells a problem from others: its settings, the shape of its data and checksums of samples."""
+    """Return what identifies a problem: its settings, the shape of its data and checksums of samples."""
     options = {name: value for name, value in asdict(settings).items() if name in PROBLEM}
     options["weights"] = [list(pair) for pair in settings.weights]
     sampled = [checksum(array) for array in (X.indptr, X.indices, X.data, y)]
@@ -115,7 +118,7 @@ def fingerprint(X: Any, y: np.ndarray, settings: Settings) -> dict[str, Any]:
 
 
 def checksum(array: np.ndarray) -> int:
-    """Return a checksum of blocks that are spread over the array."""
+    """Return a checksum of blocks that are spread over an array."""
     flat = np.ascontiguousarray(array[:1] if array.strides == (0,) else array).view(np.uint8)
     crc32 = 0
     for begin in np.unique(np.linspace(0, max(0, flat.size - BLOCK_BYTES), SAMPLED_BLOCKS, dtype=np.int64)):

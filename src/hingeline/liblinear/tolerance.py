@@ -39,20 +39,21 @@ from .settings import Settings
 LEAST = 1e-12
 
 
-def tol_of(problem: Problem, settings: Settings) -> float:
-    """Return the ``tol`` that LIBLINEAR's ``-e`` stands for in ``problem``."""
+def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = None) -> float:
+    """Return the ``tol`` that LIBLINEAR's ``-e`` stands for in ``problem``, of which all rows count or some."""
     eps, solver_type = settings.eps, settings.solver_type
+    y = problem.y if included is None else problem.y[included]
     if solver_type.dual and solver_type.loss == "logistic":
         return eps / 4.0
     if solver_type.dual and solver_type.is_regression:
-        at_zero = np.maximum(np.abs(problem.y) - settings.p, 0.0)
+        at_zero = np.maximum(np.abs(y) - settings.p, 0.0)
         return max(eps * float(at_zero.mean()), LEAST)
     if solver_type.dual:
         return eps
     share = 1.0
     if solver_type.is_classifier:
-        n, positive = problem.data.n_rows, int(np.count_nonzero(problem.y > 0.0))
-        share = max(min(positive, n - positive), 1) / n
+        positive = int(np.count_nonzero(y > 0.0))
+        share = max(min(positive, y.size - positive), 1) / y.size
     slope = _slope_at_zero(problem)
     if solver_type.penalty == "l1":
         return max(eps * share * float(np.maximum(np.abs(slope) - 1.0, 0.0).mean()), LEAST)

@@ -1,13 +1,15 @@
-"""Runs in slices: they go on from where they were, within the time there is, and their histories become one."""
+"""Problems are solved in slices: each continues the last one, within the time limit, and histories become one."""
 
 from time import perf_counter
 
 import numpy as np
 import pytest
 
-from hingeline.liblinear.run import NO_TIME, MachineRun, weights_of
+from hingeline.io.models.solver_types import SOLVER_TYPES
+from hingeline.liblinear.fit import read
 from hingeline.liblinear.settings import Settings
 from hingeline.liblinear.starts import Starts
+from hingeline.liblinear.training import NO_TIME, Training
 from hingeline.solution import HISTORY, Certificate, Solution
 
 
@@ -27,6 +29,11 @@ def solution(reason, value, n_iter=2):
         converged=reason == "tol",
         stop_reason=reason,
     )
+
+
+def training_of(settings, **how):
+    """Return a training on four rows."""
+    return Training(read(np.eye(4, 2) + 1.0, settings), np.array([1, -1, 1, -1]), settings, **how)
 
 
 class Slices(Starts):
@@ -53,8 +60,8 @@ def test_a_slice_goes_on_from_the_last_one_and_histories_are_joined():
         callback("progress")
         return solution("max_time" if len(seen) < 3 else "tol", float(len(seen)))
 
-    run = MachineRun(Settings(), starts, lambda k, progress: told.append((k, progress)))
-    whole = run.machine(7, 0.25, solve)
+    training = training_of(Settings(), starts=starts, report=lambda k, progress: told.append((k, progress)))
+    whole = training.solve_in_slices(7, 0.25, solve)
     assert [start for start, _, _ in seen] == [None, 1.0, 2.0]
     assert {max_time for _, max_time, _ in seen} == {1.0}
     assert len({seed for _, _, seed in seen}) == 1
@@ -72,21 +79,21 @@ def test_what_cannot_go_on_is_not_sliced():
         seen.append(stop.max_time)
         return solution("tol", 1.0)
 
-    MachineRun(Settings(), Slices(), None).machine(0, 0.1, solve, resumes=False)
+    training_of(Settings(), starts=Slices()).solve_in_slices(0, 0.1, solve, resumes=False)
     assert seen == [None]
 
 
-def test_the_time_is_that_of_all_machines_and_one_that_comes_too_late_returns_at_once():
+def test_the_time_is_that_of_all_problems_and_one_that_comes_too_late_returns_at_once():
     seen = []
 
     def solve(start, *, stop, seed, callback):
         seen.append((stop.max_time, seed))
         return solution("max_time", 1.0)
 
-    run = MachineRun(Settings(max_time=100.0, gap=0.5), Starts(), None)
-    run.machine(0, 0.1, solve)
-    run.deadline = perf_counter() - 1.0
-    assert run.machine(1, 0.1, solve).stop_reason == "max_time"
+    training = training_of(Settings(max_time=100.0, gap=0.5))
+    training.solve_in_slices(0, 0.1, solve)
+    training.deadline = perf_counter() - 1.0
+    assert training.solve_in_slices(1, 0.1, solve).stop_reason == "max_time"
     (first, seed), (second, other) = seen
     assert 90.0 < first <= 100.0
     assert second == NO_TIME
@@ -95,4 +102,12 @@ def test_the_time_is_that_of_all_machines_and_one_that_comes_too_late_returns_at
 
 @pytest.mark.parametrize(("bias", "expected"), [(-1.0, [1.0, 2.0]), (0.0, [1.0, 2.0, 0.0]), (2.0, [1.0, 2.0, 1.5])])
 def test_the_constant_features_weight_comes_last(bias, expected):
-    assert weights_of(solution("tol", 1.0), bias).tolist() == expected
+    model = training_of(Settings(bias=bias)).trained((1, -1), [solution("tol", 1.0)]).model
+    assert model.w[:, 0].tolist() == expected
+
+
+def test_every_loss_is_known():
+    for number, known in SOLVER_TYPES.items():
+        loss = training_of(Settings(type=number, C=2.0, p=0.25)).loss
+        assert (loss.name, loss.C) == (known.loss, 2.0)
+        assert not known.is_regression or loss.epsilon == 0.25

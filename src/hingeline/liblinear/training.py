@@ -1,0 +1,174 @@
+"""One training: its problems are solved within the time limit, in slices between which what was reached is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.problem import Data, Problem
+from ..io.models.liblinear_file import LinearModel
+from ..kernels.losses import EVERY_LOSS, Loss
+from ..solution import Progress, Solution
+from ..solvers.free_intercept import train_free
+from ..solvers.l1.primal import train_primal
+from ..solvers.stop import Stop
+from ..solvers.train import train
+from .labels import class_weights_of, ordered_labels
+from .settings import Settings
+from .starts import Starts
+from .tolerance import tol_of
+
+NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time limit returns its start
+
+# Called with the number of a problem and its progress after each sweep; with None when the problem is solved.
+Report = Callable[[int, "Progress | None"], Any]
+
+
+class Trained(NamedTuple):
+    """A model, and how each of its problems was solved."""
+
+    model: LinearModel
+    solutions: list[Solution]
+
+
+@dataclass
+class Training:
+    """What all problems of a training share.
+
+    Attributes
+    ----------
+    data, y
+        Rows, and labels or targets.
+    settings : Settings
+    included : ndarray of bool, optional
+        The rows to train on; None: all of them. The others have weight zero, so no rows are copied.
+    starts : Starts
+        Where problems start from; what they reach is kept there.
+    report : callable, optional
+        Called with the progress.
+    warn : callable
+        Called with the text of each of LIBLINEAR's warnings.
+    """
+
+    data: Data
+    y: np.ndarray
+    settings: Settings
+    included: np.ndarray | None = None
+    starts: Starts = field(default_factory=Starts)
+    report: Report | None = None
+    warn: Callable[[str], object] = lambda text: None
+
+    def __post_init__(self) -> None:
+        seconds = self.settings.max_time
+        self.deadline = inf if seconds is None else perf_counter() + seconds
+
+    @cached_property
+    def row_weights(self) -> np.ndarray | None:
+        """What C is multiplied by in each row; None if that is 1 everywhere."""
+        return None if self.included is None else self.included.astype(np.float64)
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss, with its parameters."""
+        kind = next(known for known in EVERY_LOSS if known.name == self.settings.solver_type.loss)
+        parameters: tuple[float, ...] = (self.settings.C, self.settings.p)
+        return kind(*parameters[: 1 + kind.has_epsilon])
+
+    def classes(self) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+        """Return the labels, the number of each row's label, and what C is multiplied by for each label."""
+        labels, codes = ordered_labels(self.y, self.included)
+        return labels, codes, class_weights_of(labels, self.settings.weights, self.warn)
+
+    def train_l2(
+        self, k: int, problem: Problem, *, n_threads: int, cancelled: Callable[[], bool] | None = None
+    ) -> Solution:
+        """Solve problem ``k`` with the regulariser |w|_2^2/2."""
+        run = train_free if self.settings.free_bias else train
+
+        def solve(start: np.ndarray | None, **how: Any) -> Solution:
+            return run(problem, self.settings.solver, alpha0=start, n_threads=n_threads, cancelled=cancelled, **how)
+
+        return self.solve_in_slices(k, self._tol(problem), solve)
+
+    def train_l1(self, k: int, problem: Problem, columns: Any, *, cancelled: Callable[[], bool]) -> Solution:
+        """Solve problem ``k`` with the regulariser |w|_1; it starts from weights, since they are its variables."""
+        settings = self.settings
+
+        def solve(start: np.ndarray | None, **how: Any) -> Solution:
+            return train_primal(
+                problem,
+                settings.solver,
+                columns=columns,
+                free_intercept=settings.free_bias,
+                alpha0=start,
+                cancelled=cancelled,
+                **how,
+            )
+
+        def weights(s: Solution) -> np.ndarray:
+            return np.append(s.w, s.intercept / settings.bias if settings.bias > 0.0 else 0.0)
+
+        return self.solve_in_slices(k, self._tol(problem), solve, weights)
+
+    def _tol(self, problem: Problem) -> float:
+        """Return the tolerance; it has no effect if a gap is asked for."""
+        if self.settings.gap is not None:
+            return self.settings.eps
+        return tol_of(problem, self.settings, self.included)
+
+    def solve_in_slices(
+        self,
+        k: int,
+        tol: float,
+        solve: Callable[..., Solution],
+        variables: Callable[[Solution], np.ndarray] = lambda s: s.alpha,
+        resumes: bool = True,
+    ) -> Solution:
+        """Solve problem ``k``, in slices of time if what is reached is to be saved now and then.
+
+        ``solve(start, stop=, seed=, callback=)`` continues from ``start``, which ``variables`` takes from a solution;
+        an engine that cannot continue is not sliced (``resumes=False``).
+        """
+        report = self.report
+        callback = None if report is None else lambda progress: report(k, progress) and None
+        seed = int(np.random.SeedSequence((self.settings.seed, k)).generate_state(1, np.uint64)[0])
+        start, sweeps, steps, seconds = self.starts.start(k), 0, 0, 0.0
+        histories: list[np.ndarray] = []
+        while True:
+            left = self.deadline - perf_counter()
+            part = min(left, self.starts.slice()) if resumes else left
+            stop = Stop(tol, self.settings.gap, None, None if part == inf else max(part, NO_TIME))
+            s = solve(start, stop=stop, seed=seed, callback=callback)
+            histories.append(_shifted(s.history, sweeps, steps, seconds))
+            start, sweeps, steps, seconds = variables(s), sweeps + s.n_iter, steps + s.n_steps, seconds + s.seconds
+            self.starts.keep(k, start)
+            if s.stop_reason != "max_time" or left <= part:
+                if report is not None:
+                    report(k, None)
+                return replace(s, n_iter=sweeps, n_steps=steps, seconds=seconds, history=np.concatenate(histories))
+
+    def trained(self, labels: tuple[int, ...] | None, solutions: list[Solution], rho: float = 0.0) -> Trained:
+        """Return the model that the solutions make, one column of weights per output."""
+        bias = self.settings.bias
+        w = np.column_stack([s.w.T for s in solutions])  # Crammer and Singer's one solution has a row per class
+        if bias >= 0.0:
+            intercepts = np.hstack([np.atleast_1d(s.intercept) for s in solutions])
+            w = np.vstack((w, intercepts / bias if bias > 0.0 else np.zeros(w.shape[1])))
+        return Trained(LinearModel(self.settings.type, labels, self.data.n_features, bias, w, rho), solutions)
+
+
+def _shifted(history: np.ndarray, sweeps: int, steps: int, seconds: float) -> np.ndarray:
+    """Return the history of a slice that began after so many sweeps, steps and seconds."""
+    if not seconds:
+        return history
+    shifted = history.copy()
+    shifted["sweep"] += sweeps
+    shifted["steps"] += steps
+    shifted["seconds"] += seconds
+    return shifted
