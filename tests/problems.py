@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from hingeline import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from hingeline import EpsilonInsensitive, Hinge, Logistic, Pinball, SquaredEpsilonInsensitive, SquaredHinge
 from hingeline.solvers import engines
 from hingeline.solvers.engines import names_for
 
@@ -14,6 +14,7 @@ MARGIN_LOSSES = {**LOSSES, "logistic": Logistic}
 TARGET_LOSSES = {
     "epsilon_insensitive": lambda C: EpsilonInsensitive(C, 0.3),
     "squared_epsilon_insensitive": lambda C: SquaredEpsilonInsensitive(C, 0.3),
+    "pinball": lambda C: Pinball(C, 0.3),
 }
 EVERY_LOSS = {**MARGIN_LOSSES, **TARGET_LOSSES}
 ENGINES = names_for(smooth=False)

@@ -14,7 +14,14 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from .estimators import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
-    from .kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+    from .kernels.losses import (
+        EpsilonInsensitive,
+        Hinge,
+        Logistic,
+        Pinball,
+        SquaredEpsilonInsensitive,
+        SquaredHinge,
+    )
     from .selection import CPath, LinearSVCCV, LinearSVRCV, LogisticRegressionCV, c_path
     from .solution import Certificate, Progress, Solution
     from .solvers.solve import solve
@@ -32,6 +39,7 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "OneClassSVM",
+    "Pinball",
     "Progress",
     "Solution",
     "SquaredEpsilonInsensitive",
@@ -43,7 +51,14 @@ __all__ = [
 
 _HOMES = {
     "estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "OneClassSVM"),
-    "kernels.losses": ("EpsilonInsensitive", "Hinge", "Logistic", "SquaredEpsilonInsensitive", "SquaredHinge"),
+    "kernels.losses": (
+        "EpsilonInsensitive",
+        "Hinge",
+        "Logistic",
+        "Pinball",
+        "SquaredEpsilonInsensitive",
+        "SquaredHinge",
+    ),
     "selection": ("CPath", "LinearSVCCV", "LinearSVRCV", "LogisticRegressionCV", "c_path"),
     "solution": ("Certificate", "Progress", "Solution"),
     "solvers.solve": ("solve",),

@@ -2,7 +2,16 @@
 
 import numpy as np
 import pytest
-from problems import COORDINATE_ENGINES, EVERY_LOSS, MARGIN_LOSSES, SMOOTH_ENGINES, classification, csr, regression
+from problems import (
+    COORDINATE_ENGINES,
+    EVERY_LOSS,
+    MARGIN_LOSSES,
+    SMOOTH_ENGINES,
+    TARGET_LOSSES,
+    classification,
+    csr,
+    regression,
+)
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.svm import SVC, SVR
@@ -12,7 +21,7 @@ from hingeline import LinearSVC, LinearSVR, Logistic, LogisticRegression, solve
 
 GAP = 1e-9
 REL = 1e-6
-NEW = {name: EVERY_LOSS[name] for name in ("logistic", "epsilon_insensitive", "squared_epsilon_insensitive")}
+NEW = {name: EVERY_LOSS[name] for name in ("logistic", *TARGET_LOSSES)}
 LABELLED = classification(80, 6, seed=3)
 MEASURED = regression(80, 6, seed=4)
 WEIGHTS = np.random.default_rng(6).choice([0.0, 0.5, 1.0, 2.5], size=80)
@@ -32,6 +41,7 @@ def losses_at(name, f, y):
         "logistic": np.logaddexp(0.0, -y * f),
         "epsilon_insensitive": tube,
         "squared_epsilon_insensitive": tube**2,
+        "pinball": np.maximum(0.3 * (y - f), -0.7 * (y - f)),
     }[name]
 
 
@@ -108,7 +118,7 @@ def test_linear_svr_equals_sklearn(loss):
 LIBLINEAR_TYPES = {"logistic": (0, 7), "epsilon_insensitive": (13,), "squared_epsilon_insensitive": (11, 12)}
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", LIBLINEAR_TYPES)
 def test_equals_liblinear(name):
     liblinear = pytest.importorskip("liblinear.liblinearutil", reason="liblinear-official is not installed")
     X, y = data_of(name)

@@ -9,7 +9,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from problems import ENGINES, LOSSES, classification, csr
+from problems import ENGINES, LOSSES, TARGET_LOSSES, classification, csr, regression
 
 from hingeline import LinearSVC, LogisticRegression, OneClassSVM, solve
 from hingeline.io import dump_svmlight, load_svmlight
@@ -26,6 +26,11 @@ def results():
                 bias = 0.0 if engine == "avsf" else 1.0
                 s = solve(rows, y, LOSSES[loss](0.3), solver=engine, tol=1e-11, random_state=0, bias=bias)
                 found[f"{name} {loss} {engine}"] = [*s.w, s.intercept, s.certificate.primal, s.certificate.dual]
+    X, y = regression(14, 3, seed=61)
+    for name, loss in TARGET_LOSSES.items():
+        for engine in ("hybrid", "newton"):
+            s = solve(X, y, loss(0.3), solver=engine, tol=1e-11, random_state=0)
+            found[f"{name} {engine}"] = [*s.w, s.certificate.primal, s.certificate.dual]
     X, y = classification(15, 3, seed=62, n_classes=3)
     found["LinearSVC"] = LinearSVC().fit(csr(X), y).decision_function(csr(X)).ravel().tolist()
     found["svmlight"] = svmlight()

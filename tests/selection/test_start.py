@@ -1,10 +1,10 @@
-"""Where a machine starts from when C grows."""
+"""Where a model starts from when C grows."""
 
 import numpy as np
 import pytest
 from problems import EVERY_LOSS, TARGET_LOSSES, classification, dual, regression
 
-from hingeline import solve
+from hingeline import Pinball, solve
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import lower, upper
 from hingeline.selection.start import at_bound, best_start
@@ -44,3 +44,10 @@ def test_bounds_are_recognised_in_spite_of_rounding():
     alpha = 0.1 * WEIGHTS
     assert at_bound(problem, alpha, 0.7 / 0.1).all()
     assert not at_bound(problem, 0.999 * alpha, 0.7 / 0.1).any()
+
+
+def test_each_side_has_its_own_bound():
+    X, y = regression(3, 2, seed=2)
+    problem = make_problem(read_data(X), y, None, Pinball(0.7, 0.2))
+    assert at_bound(problem, np.array([0.02, -0.08, 0.0]), 7.0).tolist() == [True, True, False]
+    assert at_bound(problem, np.array([0.019, -0.079, -0.02]), 7.0).tolist() == [False, False, False]

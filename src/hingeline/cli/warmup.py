@@ -72,15 +72,8 @@ def _other_problems(X: Any, y: Any) -> int:
     import numpy as np
     from scipy import sparse
 
-    from hingeline import (
-        EpsilonInsensitive,
-        LinearSVC,
-        Logistic,
-        OneClassSVM,
-        SquaredEpsilonInsensitive,
-        SquaredHinge,
-        solve,
-    )
+    from hingeline import LinearSVC, Logistic, OneClassSVM, SquaredHinge, solve
+    from hingeline.selection.path import LOSSES
     from hingeline.solvers.engines import names_for
     from hingeline.solvers.l1.by_columns import FEW_COLUMNS
 
@@ -88,7 +81,7 @@ def _other_problems(X: Any, y: Any) -> int:
     wide = sparse.hstack([X] * times, format="csr") if sparse.issparse(X) else np.tile(X, times)
 
     count = 0
-    for loss in (Logistic(), EpsilonInsensitive(), SquaredEpsilonInsensitive()):
+    for loss in (loss for name, loss in LOSSES.items() if name not in ("hinge", "squared_hinge")):
         for solver in names_for(smooth=loss.is_smooth):
             solve(X, y, loss=loss, solver=solver)
             count += 1

@@ -1,8 +1,8 @@
-"""``LinearSVR``: the scikit-learn face of the epsilon-insensitive losses. No mathematics here."""
+"""``LinearSVR``: the scikit-learn face of the losses of regression. No mathematics here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..data.problem import make_problem
-from ..kernels.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
+from ..kernels.losses import EVERY_LOSS, Loss
 from ..solution import Snapshot
 from ..solvers.solve import checked_targets
 from .base import decision_values, dense_coef, read_to_fit, read_to_predict, support_of
@@ -21,27 +21,28 @@ from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
 from .labels import encode_weights
 from .watch import Watch
 
-LOSSES: dict[str, Callable[[float, float], Loss]] = {
-    "epsilon_insensitive": EpsilonInsensitive,
-    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
-}
+LOSSES: dict[str, type[Loss]] = {kind.name: kind for kind in EVERY_LOSS if kind.is_regression}
+OF_SOME_LOSSES = {"epsilon": 0.0, "quantile": 0.5}  # parameters that not every loss has, and their defaults
 
 
 class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     """Linear support vector regression, trained exactly, with a certificate.
 
-    Minimises |w|^2/2 + C sum_i max(0, |y_i - f(x_i)| - epsilon), or the same with squares. Parameters with
-    scikit-learn's names mean what they mean in ``sklearn.svm.LinearSVR``.
+    Minimises |w|^2/2 + C sum_i max(0, |y_i - f(x_i)| - epsilon), the same with squares, or the pinball loss of quantile
+    regression, C sum_i max(q m_i, (q - 1) m_i) with m_i = y_i - f(x_i). Parameters with scikit-learn's names mean what
+    they mean in ``sklearn.svm.LinearSVR``.
 
     Parameters
     ----------
     epsilon : float
-        Errors up to epsilon cost nothing. In units of y.
+        Errors up to epsilon cost nothing. In units of y. For the epsilon-insensitive losses only.
     tol : float
         Largest violation of the optimality conditions at which training ends. In units of y.
     C : float
         Weight of the loss.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "pinball"}
+    quantile : float
+        q, above 0 and below 1: the quantile of y that is predicted. For the pinball loss only.
     fit_intercept : bool or "free"
         True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
         other. "free": it is not regularised.
@@ -86,6 +87,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         **TRAINING_CONSTRAINTS,
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "loss": [StrOptions(set(LOSSES))],
+        "quantile": [Interval(Real, 0.0, 1.0, closed="neither")],
     }
 
     def __init__(
@@ -95,6 +97,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         tol: float = 1e-4,
         C: float = 1.0,
         loss: str = "epsilon_insensitive",
+        quantile: float = 0.5,
         fit_intercept: bool | str = True,
         intercept_scaling: float = 1.0,
         dual: bool | str = "auto",
@@ -111,6 +114,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         self.tol = tol
         self.C = C
         self.loss = loss
+        self.quantile = quantile
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.dual = dual
@@ -146,7 +150,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{data.n_rows}, {y.size}]")
         y = checked_targets(y, data.n_rows)
         weights = encode_weights(sample_weight, data.n_rows)
-        problem = make_problem(data, y, weights, LOSSES[self.loss](float(self.C), float(self.epsilon)))
+        problem = make_problem(data, y, weights, self._loss(self.C))
         start = self._previous(data, hasattr(self, "coef_"))
         with Watch(self, X, y, sample_weight, **features) as watch:
             solutions = self._solve(data, lambda k: problem, 1, start, watch=watch)
@@ -157,6 +161,14 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
             self.support_ = support_of(self.dual_coef_)
         self._report(solutions)
         return self
+
+    def _loss(self, C: float) -> Loss:
+        """Return the loss with its parameters; raise if one is set that the loss does not have."""
+        kind = LOSSES[self.loss]
+        for name, default in OF_SOME_LOSSES.items():
+            if name not in kind._fields and getattr(self, name) != default:
+                raise ValueError(f"loss={self.loss!r} has no {name}: leave it at {default}.")
+        return kind(float(C), *(float(getattr(self, name)) for name in kind._fields[1:]))
 
     def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
         model = super()._model_of(reached)

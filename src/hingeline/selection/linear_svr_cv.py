@@ -8,7 +8,6 @@ import numpy as np
 
 from ..data.problem import Data
 from ..estimators import LinearSVR
-from ..estimators.linear_svr import LOSSES
 from .cross_validated import ChoosesC, selection_constraints
 from .teaching import Targets, read_targets
 
@@ -36,7 +35,9 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         Threads over folds; -1 takes all cores. Results do not depend on their number.
     verbose : int
         Above zero, a line is printed for each C.
-    epsilon, loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time, random_state
+    epsilon, loss, quantile, dual, fit_intercept, intercept_scaling, random_state
+        As in ``LinearSVR``.
+    tol, solver, gap_tol, max_iter, max_time
         As in ``LinearSVR``; ``tol``, ``gap_tol`` and the caps are those of each single fit.
 
     Attributes
@@ -71,6 +72,7 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         early_stopping: bool = True,
         epsilon: float = 0.0,
         loss: str = "epsilon_insensitive",
+        quantile: float = 0.5,
         dual: bool | str = "auto",
         tol: float = 1e-4,
         solver: str = "auto",
@@ -90,6 +92,7 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         self.early_stopping = early_stopping
         self.epsilon = epsilon
         self.loss = loss
+        self.quantile = quantile
         self.dual = dual
         self.tol = tol
         self.solver = solver
@@ -103,4 +106,4 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         self.verbose = verbose
 
     def _teach(self, data: Data, y: Any, weights: np.ndarray | None) -> Targets:
-        return read_targets(data, y, weights, LOSSES[self.loss](1.0, float(self.epsilon)))
+        return read_targets(data, y, weights, self._loss(1.0))

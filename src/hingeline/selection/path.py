@@ -69,8 +69,9 @@ def c_path(
         As in ``solve``: rows, and labels -1 and +1 or targets.
     Cs : array of shape (n_Cs,)
         Weights of the loss, in any order; each is taken once.
-    loss : {"hinge", "squared_hinge", "logistic", "epsilon_insensitive", "squared_epsilon_insensitive"} or Loss
-        The loss; where it is given as an object, its own C is not used.
+    loss : str or Loss
+        The loss, or its name: "hinge", "squared_hinge", "logistic", "epsilon_insensitive",
+        "squared_epsilon_insensitive" or "pinball". The C of an object is not used.
     solver, tol, gap_tol, random_state, sample_weight, bias, n_jobs, free_intercept
         As in ``solve``.
     max_iter, max_time : optional

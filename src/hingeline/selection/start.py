@@ -1,11 +1,11 @@
-"""Where a machine starts from when C grows: the better of two changes of the last solution, by dual value.
+"""Where a model starts from when C grows: the better of two changes of the last solution, by dual value.
 
 With alpha the solution at C and C' = r C, both of these stay in the box for any factor from 1 to r:
 
     scaled         t alpha            every variable grows (at t = r each keeps its place in the box)
-    bounds moved   alpha + (s - 1) b  those at their upper bound, b, follow it (at s = r all the way); the others stay
+    bounds moved   alpha + (s - 1) b  those at a bound b other than 0 follow it (at s = r all the way); the others stay
 
-The dual is concave along both, a parabola for every loss but the logistic, and needs w once, not once a value: so the
+The dual is concave along both, a parabola for every loss but the logistic, and needs w once, not once per value: so the
 best factor is found, not guessed. At t = s = 1 the solution is left as it is: a start is never worse than that.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..data.problem import Problem
-from ..kernels.losses import upper
+from ..kernels.losses import Loss, lower, upper
 from ..kernels.passes import squared_length, sum_dual_terms
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
@@ -26,11 +26,17 @@ AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding
 
 
 def at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
-    """Tell which variables of a solution were at their upper bound, before C grew to that of ``problem``."""
+    """Tell which variables of a solution were at a bound other than 0, before C grew to that of ``problem``."""
     if not problem.loss.reaches_bounds:
         return np.zeros(alpha.size, dtype=bool)
     C = np.asarray(problem.C) / growth
-    return np.asarray((np.abs(alpha) >= AT_BOUND * upper(problem.loss, C)) & (C > 0.0) & (problem.data.q > 0.0))
+    reached = np.abs(alpha) >= AT_BOUND * np.abs(_bound(problem.loss, alpha, C))
+    return np.asarray(reached & (C > 0.0) & (problem.data.q > 0.0))
+
+
+def _bound(loss: Loss, alpha: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """Return the bound on each variable's side of zero."""
+    return np.where(alpha >= 0.0, upper(loss, C), lower(loss, C))
 
 
 def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
@@ -61,7 +67,7 @@ def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray
     by_scaling, t = _highest(scaled, growth)
     by_moving, s = _highest(moved, growth) if bounded.any() else (by_scaling, 1.0)
     start = t * alpha if by_scaling >= by_moving else free + s * bounded
-    end = np.copysign(upper(problem.loss, np.asarray(problem.C)), start)
+    end = _bound(problem.loss, start, np.asarray(problem.C))
     return np.where(np.abs(start) >= AT_BOUND * np.abs(end), end, start)  # bounds are met exactly, or they are none
 
 

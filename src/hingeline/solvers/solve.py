@@ -47,7 +47,7 @@ def solve(
         float32 and float64 are used as they are where the layout (C order, CSR) fits.
     y : array of shape (n_rows,)
         Labels -1 and +1; targets for a regression.
-    loss : Hinge, SquaredHinge, Logistic, EpsilonInsensitive or SquaredEpsilonInsensitive
+    loss : Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive or Pinball
         The loss, with its C.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
         Engine; "auto" chooses by the shape of the data, and solves small problems to rounding.

@@ -30,6 +30,7 @@ def definition(name, m):
         "logistic": C * np.log(1.0 + np.exp(m)),
         "epsilon_insensitive": C * x,
         "squared_epsilon_insensitive": C * x**2,
+        "pinball": C * np.where(m > 0.0, 0.3 * m, -0.7 * m),
     }[name]
 
 
@@ -43,6 +44,7 @@ def conjugate(name, a):
         "logistic": entropy,
         "epsilon_insensitive": loss[-1] * np.abs(a),
         "squared_epsilon_insensitive": loss[-1] * np.abs(a) + a**2 / (4.0 * C),
+        "pinball": 0.0 * a,
     }[name]
 
 
@@ -76,9 +78,10 @@ def test_gap_estimate_is_near(name):
 
 
 def test_bounds_and_diagonal():
-    hinge, squared = MARGIN_LOSSES["hinge"](C), MARGIN_LOSSES["squared_hinge"](C)
+    hinge, squared, pinball = (EVERY_LOSS[name](C) for name in ("hinge", "squared_hinge", "pinball"))
     assert (losses.upper(hinge, C), losses.diagonal(hinge, C)) == (C, 0.0)
     assert (losses.upper(squared, C), losses.diagonal(squared, C)) == (np.inf, 1.0 / (2.0 * C))
+    assert (losses.lower(pinball, C), losses.upper(pinball, C)) == pytest.approx((-0.7 * C, 0.3 * C))
 
 
 def dual_along(name, loss, m, alpha, q, a):

@@ -7,6 +7,7 @@ from typing import TypeAlias, get_args
 from .epsilon_insensitive import EpsilonInsensitive
 from .hinge import Hinge
 from .logistic import Logistic
+from .pinball import Pinball
 from .squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from .squared_hinge import SquaredHinge
 from .traits import SMALLEST_C
@@ -34,6 +35,7 @@ __all__ = [
     "Hinge",
     "Logistic",
     "Loss",
+    "Pinball",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "checked_loss",
@@ -53,7 +55,7 @@ __all__ = [
     "upper",
 ]
 
-Loss: TypeAlias = Hinge | SquaredHinge | Logistic | EpsilonInsensitive | SquaredEpsilonInsensitive
+Loss: TypeAlias = Hinge | SquaredHinge | Logistic | EpsilonInsensitive | SquaredEpsilonInsensitive | Pinball
 EVERY_LOSS: tuple[type[Loss], ...] = get_args(Loss)
 
 

@@ -12,7 +12,10 @@ loss (x = max(0, |m| - eps))   m        s    primal term                 box    
 ``Logistic``                   -y f     y    C log(1 + exp(m))           [0, C]      a log(a/C) + (C - a) log(1 - a/C)
 ``EpsilonInsensitive``         y - f    1    C x                         [-C, C]     eps |a|
 ``SquaredEpsilonInsensitive``  y - f    1    C x^2                       [-inf,inf]  eps |a| + a^2/(4 C)
+``Pinball``                    y - f    1    C max(q m, (q - 1) m)       see below   0
 =============================  =======  ===  ==========================  ==========  ===================================
+
+The box of ``Pinball`` is [(q - 1) C, q C], for the quantile q.
 
 The verbs, which choose their implementation by the class of ``loss``:
 

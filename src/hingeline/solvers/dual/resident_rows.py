@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.compile import by_type, kernel
-from ...kernels.losses import Loss, upper
+from ...kernels.losses import Loss, lower, upper
 from ...kernels.rows import ONE, CsrRows, OnesRows
 from ...kernels.types import Counts, Flags, Index, Indices, Vector
 from ...kernels.variables import Variables
@@ -30,7 +30,7 @@ class Part:
 class Shelf:
     """Copies of active rows, a part for each block, within a number of bytes.
 
-    If not all active rows fit, free variables (0 < |alpha_i| < upper_i) come first: others may never move again.
+    If not all active rows fit, free variables (not zero, not at a bound) come first: others may never move again.
     Then those with the largest preferences.
     """
 
@@ -72,7 +72,7 @@ class Shelf:
 
     def _is_free(self, part: Part) -> Flags:
         alpha, C = part.variables.alpha[part.A], part.variables.C[part.A]
-        return (alpha != 0.0) & (np.abs(alpha) < upper(self._loss, C))
+        return (alpha != 0.0) & (alpha > lower(self._loss, C)) & (alpha < upper(self._loss, C))
 
 
 def _bytes_of(rows: CsrRows | OnesRows, A: Indices) -> Counts:
