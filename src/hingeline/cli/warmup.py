@@ -75,7 +75,7 @@ def _other_problems(X: Any, y: Any) -> int:
     from hingeline import LinearSVC, Logistic, OneClassSVM, SquaredHinge, solve
     from hingeline.selection.path import LOSSES
     from hingeline.solvers.engines import names_for
-    from hingeline.solvers.l1.by_columns import FEW_COLUMNS
+    from hingeline.solvers.l1.columns import FEW_COLUMNS
 
     times = 1 + FEW_COLUMNS // X.shape[1]  # so wide that the other way over the columns is taken
     wide = sparse.hstack([X] * times, format="csr") if sparse.issparse(X) else np.tile(X, times)

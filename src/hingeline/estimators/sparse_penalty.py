@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.problem import Data, Problem
 from ..solution import Solution
-from ..solvers.l1.by_columns import columns_if_many
+from ..solvers.l1.columns import columns_if_many
 from ..solvers.l1.primal import train_primal
 from ..solvers.stop import Stop
 from .base import dense_coef

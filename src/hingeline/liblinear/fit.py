@@ -14,7 +14,7 @@ import numpy as np
 from ..data.problem import Data, make_problem, read_data
 from ..io.models.solver_types import Task
 from ..solution import Solution
-from ..solvers.l1.by_columns import columns_if_many
+from ..solvers.l1.columns import columns_if_many
 from ..solvers.multiclass.crammer_singer import train_crammer_singer
 from ..solvers.one_class.one_class import train_one_class
 from ..solvers.one_versus_rest import OneVersusRest, train_each

@@ -14,7 +14,7 @@ from ..kernels.losses import Hinge, Loss, checked_loss
 from ..solution import Progress, Solution
 from .engines import check_solver
 from .free_intercept import train_free
-from .l1.by_columns import columns_if_many
+from .l1.columns import columns_if_many
 from .l1.primal import train_primal
 from .stop import Stop
 from .train import train

@@ -5,15 +5,16 @@ import pytest
 from other_problems import loss_slope, loss_sum
 from problems import classification, csr
 
-from hingeline import Logistic, SquaredHinge
+from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.random import seeded
 from hingeline.solvers.clock import Clock
 from hingeline.solvers.driver import Run
 from hingeline.solvers.frequencies import Frequencies
-from hingeline.solvers.l1.by_columns import FEW_COLUMNS, as_columns, columns_if_many
+from hingeline.solvers.l1.columns import FEW_COLUMNS, as_columns, columns_if_many
 from hingeline.solvers.l1.gram_lasso import Gram, gram_lasso
-from hingeline.solvers.l1.lasso import Seen, lasso
+from hingeline.solvers.l1.lasso import lasso
+from hingeline.solvers.l1.one_weight import Seen
 from hingeline.solvers.l1.penalised import Penalised
 from hingeline.solvers.l1.proximal import ProximalNewton
 from hingeline.solvers.stop import Stop
@@ -151,3 +152,13 @@ def test_every_step_is_a_descent(name, by_columns):
     np.testing.assert_allclose(primal.f, full @ primal.w, atol=1e-8)
     assert (np.diff(values) <= 1e-9 * values[0]).all()
     assert values[-1] < 0.1 * values[0]
+
+
+@pytest.mark.parametrize("model", [LinearSVC, LogisticRegression])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_a_second_fit_may_begin_at_the_optimum(model, C):
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1, 1, 0, 0])
+    twice = model(penalty="l1", C=C, warm_start=True, random_state=0)
+    once = twice.fit(X, y).coef_.copy()
+    assert twice.fit(X, y).converged_
+    np.testing.assert_allclose(twice.coef_, once, atol=1e-6)

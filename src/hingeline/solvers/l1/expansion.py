@@ -6,31 +6,57 @@ Newton steps may be much too long.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.compile import kernel
-from ...kernels.losses import curvature, gap_term, missing, primal_term, response, sign
+from ...kernels.losses import Loss, curvature, gap_term, missing, primal_term, response, sign
+from ...kernels.types import Index, Vector
+
+
+class RowLosses(NamedTuple):
+    """The loss of each row, as a function of its score."""
+
+    loss: Loss
+    y: Vector
+    C: Vector
+
+
+class Expansion(NamedTuple):
+    """Losses, the alpha_i that their scores call for, slopes r_i = -s_i alpha_i, and curvatures h_i."""
+
+    values: Vector
+    alpha: Vector
+    r: Vector
+    h: Vector
 
 
 @kernel
 def expand(
-    loss: Any, y: Any, C: Any, f: Any, u: Any, tau: Any, caution: Any, before: Any,
-    after: Any, alpha: Any, r: Any, h: Any, begin: Any, end: Any,
-) -> Any:  # fmt: skip
-    """Expand the losses at the scores f + tau u: one exponential per row gives all that a step asks for.
+    losses: RowLosses,
+    f: Vector,
+    u: Vector,
+    tau: float,
+    caution: float,
+    before: Vector,
+    expansion: Expansion,
+    begin: Index,
+    end: Index,
+) -> float:
+    """Expand the losses at the scores f + tau u; returns the sum of their changes from ``before``.
 
-    That is the losses themselves (``after``), the alpha_i that the scores call for, slopes r_i = -s_i alpha_i, and the
-    curvatures h_i. Returns the sum of the losses' changes from ``before``.
+    One exponential per row gives all that a step asks for.
     """
+    loss, y, C = losses
+    values, alpha, r, h = expansion
     change = 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        after[i], alpha[i], r[i], h[i] = 0.0, 0.0, 0.0, 0.0
+        values[i], alpha[i], r[i], h[i] = 0.0, 0.0, 0.0, 0.0
         if C[i] > 0.0:
             m = missing(loss, y[i], f[i] + tau * u[i])
-            after[i] = primal_term(loss, m, C[i])
-            change += after[i] - before[i]
+            values[i] = primal_term(loss, m, C[i])
+            change += values[i] - before[i]
             alpha[i] = response(loss, m, C[i])
             r[i] = -sign(loss, y[i]) * alpha[i]
             h[i] = curvature(loss, m, C[i], caution)
@@ -38,12 +64,13 @@ def expand(
 
 
 @kernel
-def row_terms(loss: Any, y: Any, C: Any, f: Any, alpha: Any, t: Any, begin: Any, end: Any) -> Any:
+def row_terms(losses: RowLosses, f: Vector, alpha: Vector, t: float, begin: Index, end: Index) -> tuple[float, float]:
     """Sums of the losses and of the gap terms with the dual variables t alpha."""
-    losses, gap = 0.0, 0.0
+    loss, y, C = losses
+    total, gap = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:
             m = missing(loss, y[i], f[i])
-            losses += primal_term(loss, m, C[i])
+            total += primal_term(loss, m, C[i])
             gap += gap_term(loss, m, t * alpha[i], C[i])
-    return losses, gap
+    return total, gap

@@ -1,21 +1,94 @@
-"""The sub-problem of a proximal Newton step where columns are few: with the Hessian, visits cost next to nothing."""
+"""The sub-problem of a proximal Newton step over few columns: with the Hessian at hand, a visit costs next to nothing.
+
+Coordinate descent, and between some sweeps the weights that are not zero go to their joint minimum.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
-from ...kernels.schedule import Preferences
+from ...kernels.compile import kernel
+from ...kernels.schedule import Learning, Preferences, accumulate, learn, shuffle, sum_preferences
+from ...kernels.types import Generator, Indices, Matrix, Vector
 from ..driver import Run
 from ..newton.operators import RowOperator
 from ..visit_order import new_accounts
-from .gram_sweeps import sweep_gram
-from .lasso import Seen
+from .one_weight import Seen, best_weight, subgradient
 from .penalised import Penalised
 
 LOOSEST, TIGHTEST = 0.1, 1e-3  # share of the violation at which a sub-problem counts as solved: less and less
 MOST_ROUNDS, RIDGE = 50, 1e-12
 PRODUCTS, LEAST_SWEEPS, MOST_SWEEPS = 2e5, 8, 500  # work between two joint steps: so many products, in sweeps
+
+
+class DenseQuadratic(NamedTuple):
+    """z'Hz/2 + sum_k l1_k |z_k| and a linear term: H holds l2 too, G is the slope at z."""
+
+    H: Matrix
+    G: Vector
+    l1: Vector
+    z: Vector
+
+
+@kernel
+def visit_weights(
+    quadratic: DenseQuadratic, p: Vector, I: Indices, n: int, learning: Learning, seen: Seen
+) -> tuple[int, float, float, float]:
+    """Coordinate descent over the weights I[:n]."""
+    H, G, l1, z = quadratic
+    steps, v, D_ref, gain = seen
+    for s in range(np.uint64(n)):
+        j = I[s]
+        steps += 1
+        v = max(v, subgradient(z[j], G[j], l1[j]))
+        stepped, delta = best_weight(z[j], G[j], H[j, j], l1[j])
+        mu = stepped - z[j]
+        if mu != 0.0:
+            z[j] = stepped
+            for k in range(G.size):
+                G[k] += mu * H[j, k]
+        gain += delta
+        p[j], D_ref = learn(learning, p[j], delta, D_ref)
+    return steps, v, D_ref, gain
+
+
+@kernel
+def sweep_weights(
+    quadratic: DenseQuadratic,
+    p: Vector,
+    accounts: Vector,
+    I: Indices,
+    rng: Generator,
+    sweeps: int,
+    goal: float,
+    learning: Learning,
+    seen: Seen,
+) -> tuple[int, float, float, float]:
+    """Sweep until a complete sweep sees no violation above ``goal``, at most ``sweeps`` times.
+
+    The first sweep visits every weight once, those after it follow the preferences, and the last visits every weight
+    again. Returns what was seen: visits, the last sweep's violation, the average gain, the whole gain.
+    """
+    steps, v, D_ref, gain = seen
+    A = np.arange(p.size).astype(np.uint32)
+    later = Learning(learning.preferences, learning.fading, learning.adapts, False)
+    complete = True
+    for sweep in range(sweeps):
+        n = p.size
+        if complete or not learning.adapts:
+            I[:n] = A
+        else:
+            n = accumulate(p, A, accounts, I, 0, n, n / sum_preferences(p, A, 0, n), 0)
+        shuffle(I, n, 0, n, rng)
+        so_far = Seen(steps, 0.0, D_ref, gain)
+        steps, v, D_ref, gain = visit_weights(quadratic, p, I, n, later if sweep > 0 else learning, so_far)
+        if v <= goal and complete:
+            break
+        complete = v <= goal
+    return steps, v, D_ref, gain
 
 
 class Gram:
@@ -25,43 +98,48 @@ class Gram:
         n, d = primal.f.size, primal.w.size
         self._operator = RowOperator(primal.problem, np.empty(0), run.passes)
         self._upper, self._counted = np.zeros((d, d)), np.zeros(n)
-        self.first_violation = primal.violation
+        self._first_violation = primal.violation
 
-    def at(self, primal: Penalised, S: np.ndarray) -> np.ndarray:
+    def at(self, primal: Penalised, S: Indices) -> Matrix:
         """Return the rows and columns S of the Hessian at the present expansion."""
         self._operator.update_gram(primal.h, self._counted, self._upper)
         H = np.triu(self._upper) + np.triu(self._upper, 1).T
         return np.ascontiguousarray(H[np.ix_(S, S)])
 
+    def goal(self, violation: float) -> float:
+        """Return the violation to which a sub-problem is solved: a share that falls as the run gets on."""
+        if self._first_violation <= 0.0:  # the run began at the optimum
+            return LOOSEST * violation
+        return violation * min(max(violation / self._first_violation, TIGHTEST), LOOSEST)
+
 
 def gram_lasso(
-    primal: Penalised, gram: Gram, S: np.ndarray, p: np.ndarray, rng: np.ndarray, seen: Seen, adapts: bool, first: bool
-) -> tuple[np.ndarray, Seen]:
-    """Minimise the quadratic model over the columns S with the Hessian at hand; p, their preferences, adapt.
-
-    Between some sweeps the weights that are not zero go to their joint minimum.
-    """
+    primal: Penalised, gram: Gram, S: Indices, p: Vector, rng: Generator, seen: Seen, adapts: bool, first: bool
+) -> tuple[Vector, Seen]:
+    """Minimise the quadratic model over the columns S with the Hessian at hand; p, their preferences, adapt."""
     H = gram.at(primal, S)
     H.flat[:: S.size + 1] += primal.l2[S]
     z, G, l1 = primal.w[S], primal.g[S] + primal.l2[S] * primal.w[S], primal.l1[S]
-    visits, I = new_accounts(S.size), np.empty(2 * S.size, dtype=np.uint32)
-    goal = primal.violation * min(max(primal.violation / gram.first_violation, TIGHTEST), LOOSEST)
+    quadratic = DenseQuadratic(H, G, l1, z)
+    accounts, I = new_accounts(S.size), np.empty(2 * S.size, dtype=np.uint32)
+    goal = gram.goal(primal.violation)
     sweeps = int(min(max(PRODUCTS / H.size, LEAST_SWEEPS), MOST_SWEEPS))
     for round_ in range(MOST_ROUNDS):
-        how = (Preferences(), adapts, first and round_ == 0)
-        seen = Seen(*sweep_gram(H, G, l1, z, p, visits, I, rng, sweeps, goal, *how, seen))
+        learning = Learning(Preferences(), 1.0 / S.size, adapts, first and round_ == 0)
+        seen = Seen(*sweep_weights(quadratic, p, accounts, I, rng, sweeps, goal, learning, seen))
         if seen.v <= goal:
             break
-        seen = seen._replace(gain=seen.gain + _joint_step(H, G, l1, z))
+        seen = seen._replace(gain=seen.gain + _joint_step(quadratic))
         primal.pace.between()
     return z, seen
 
 
-def _joint_step(H: np.ndarray, G: np.ndarray, l1: np.ndarray, z: np.ndarray) -> float:
+def _joint_step(quadratic: DenseQuadratic) -> float:
     """Newton's step for the weights that are not zero; G stays the slope. Returns the gain.
 
-    Those that would change their sign become zero, if the model falls that way; else the first of them ends the step.
+    Weights that would change their sign become zero, if the model falls that way; else the first of them ends the step.
     """
+    H, G, l1, z = quadratic
     A = np.flatnonzero(z)
     if A.size == 0:
         return 0.0
@@ -86,6 +164,6 @@ def _joint_step(H: np.ndarray, G: np.ndarray, l1: np.ndarray, z: np.ndarray) -> 
     return gain
 
 
-def _gain(K: np.ndarray, slope: np.ndarray, d: np.ndarray) -> float:
+def _gain(K: Matrix, slope: Vector, d: Vector) -> float:
     """Return how much the model falls along d."""
     return -float(slope @ d) - 0.5 * float(d @ (K @ d))

@@ -2,19 +2,19 @@
 
 Problem    min_w   F(w) = sum_j (l1_j |w_j| + l2_j w_j^2/2) + sum_i loss_i(<x_i, w>)
 Dual       max_a   sum_i [a_i missing(y_i, 0) - conjugate_i(a_i)] - sum_j max(0, |v_j| - l1_j)^2/(2 l2_j),
-                   v = sum_i a_i s_i x_i,   |v_j| <= l1_j where l2_j = 0
+                   v = sum_i a_i s_i x_i,   |v_j| <= l1_j if l2_j = 0
 
 with l1_j = l1_ratio and l2_j = 1 - l1_ratio. LIBLINEAR's types 5 (squared hinge) and 6 (logistic) have l1_ratio = 1.
 The intercept is a column like the others, penalised with them as in LIBLINEAR, or free (l1_j = l2_j = 0).
 
 An iteration expands the loss at w to second order and minimises  g'(z - w) + sum_i h_i u_i^2/2 + penalty(z),
 u = X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
-coordinate descent (lasso.py; gram_lasso.py where columns are few); then it goes from w towards z as far as F falls
-(proximal.py, after Yuan, Ho and Lin's newGLMNET). A column's preference grows with what its steps gain, and
-outlives the iteration. The better a model tells the gain of its step, the more sweeps the next one gets. Far from the
+coordinate descent (lasso.py; gram_lasso.py for few columns); then it goes from w towards z as far as F falls
+(proximal.py, after Yuan, Ho and Lin's newGLMNET). A column's preference grows with what its steps gain, and outlives
+the iteration. The better a model predicts the gain of its step, the more sweeps the next one gets. Far from the
 optimum the logistic loss is nearly straight and Newton steps are too long: its curvatures h begin as those of parabolas
-above it and go over into Newton's. Where a step fails all the same, a loss that rose on the way gets the curvature of
-the parabola that would have told it: rows that seemed to have nothing to say are heard in the next model.
+above it and turn into Newton's. If a step fails nevertheless, the curvatures grow again, so that rows which seemed to
+be flat count in the next model.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def train_primal(
 ) -> Solution:
     """Solve ``problem`` with the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2 in the place of |w|^2/2.
 
-    ``columns`` are those of the problem's data (``columns_if_many``: once for many problems). ``alpha0``, where
-    to start, holds weights here, the intercept's last.
+    ``columns`` are those of the problem's data (``columns_if_many``: once for many problems). ``alpha0``, the start,
+    holds weights here, the intercept's last.
     """
     engine = stepwise_engine(solver, "with an L1 penalty")
     if not 0.0 <= l1_ratio <= 1.0:
@@ -71,7 +71,7 @@ def train_primal(
     primal = Penalised(problem, columns, l1, l2, clock.check)
     if alpha0 is not None:
         primal.w[:] = alpha0
-        primal.f[:] = primal.matrix.times(primal.w)
+        primal.f[:] = primal.products.times(primal.w)
     run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with blas().limit(limits=1, user_api="blas"):
@@ -82,7 +82,7 @@ def train_primal(
             solver,
             ACCURATE,
         )
-    primal.let(clock.check_cancelled)
+    primal.call_between_slices(clock.check_cancelled)
     primal.refresh()
     certificate = primal.certify(Pace(clock.check_cancelled))
     intercept = data.rows.bias * float(primal.w[-1])
@@ -103,7 +103,7 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
 
 
 def _gap_estimate(primal: Penalised, run: Run) -> float:
-    """Return the gap where the run stops on it; sets the run's dual."""
+    """Return the gap if the run stops on it, else infinity; sets the run's dual."""
     if run.stop.gap_tol is None:
         return inf
     certificate = primal.certify(run.passes)

@@ -1,0 +1,86 @@
+"""Products with the data matrix X, its intercept's column last: column by column, or row by row."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ...data.problem import Data
+from ...kernels.compile import kernel
+from ...kernels.passes import add_weights, signed_scores
+from ...kernels.rows import ONE
+from ...kernels.types import Index, Vector
+from ...runtime.pace import Pace
+from .columns import Columns
+
+
+class Products(Protocol):
+    """Products with X; ``pace`` cuts them into slices."""
+
+    pace: Pace
+
+    def times(self, d: Vector) -> Vector:
+        """Return X d."""
+
+    def transposed(self, r: Vector, out: Vector) -> None:
+        """out = X' r."""
+
+
+class ByColumns:
+    """Products column by column."""
+
+    def __init__(self, columns: Columns, pace: Pace, n_rows: int) -> None:
+        self._columns, self.pace, self._n_rows = columns, pace, n_rows
+
+    def times(self, d: Vector) -> Vector:
+        """Return X d."""
+        u = np.zeros(self._n_rows)
+        for begin, end in self.pace.slices(d.size):
+            add_columns(self._columns, d, u, begin, end)
+        return u
+
+    def transposed(self, r: Vector, out: Vector) -> None:
+        """out = X' r."""
+        for begin, end in self.pace.slices(out.size):
+            column_dots(self._columns, r, out, begin, end)
+
+
+class ByRows:
+    """Products row by row."""
+
+    def __init__(self, data: Data, pace: Pace) -> None:
+        self._rows, self.pace = data.rows, pace
+        self._ones = np.ones(data.n_rows)
+
+    def times(self, d: Vector) -> Vector:
+        """Return X d."""
+        u = np.empty(self._ones.size)
+        for begin, end in self.pace.slices(u.size):
+            signed_scores(self._rows, self._ones, d, u, begin, end)
+        return u
+
+    def transposed(self, r: Vector, out: Vector) -> None:
+        """out = X' r."""
+        out[:] = 0.0
+        for begin, end in self.pace.slices(r.size):
+            add_weights(self._rows, r, self._ones, out, begin, end)
+
+
+@kernel
+def column_dots(columns: Columns, r: Vector, out: Vector, begin: Index, end: Index) -> None:
+    """out_j = <x_j, r> for the columns j from begin to end."""
+    for j in range(np.uint64(begin), np.uint64(end)):
+        s = 0.0
+        for t in range(columns.indptr[j], columns.indptr[j + ONE]):
+            s += columns.data[t] * r[columns.indices[t]]
+        out[j] = s
+
+
+@kernel
+def add_columns(columns: Columns, d: Vector, u: Vector, begin: Index, end: Index) -> None:
+    """u <- u + sum_j d_j x_j over the columns j from begin to end."""
+    for j in range(np.uint64(begin), np.uint64(end)):
+        if d[j] != 0.0:
+            for t in range(columns.indptr[j], columns.indptr[j + ONE]):
+                u[columns.indices[t]] += d[j] * columns.data[t]
