@@ -1,12 +1,12 @@
 """What is drawn is what the models hold."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from problems import classification
+from runs import make_search
 
 from hingeline import Hinge, LinearSVC, Logistic, SquaredHinge, solve
 from hingeline.viz import ConvergenceDisplay, CPathDisplay, FrequencyDisplay, FrequencyRecord, WeightsDisplay
@@ -167,14 +167,16 @@ class TestCPath:
                 "C": C,
                 "scores": [None if np.isnan(s) else s for s in scores],
                 "seconds": [t if t == t else None for t in ts],
+                "gaps": [None for _ in ts],
             }
+            | dict.fromkeys(("mean", "std_error"))
             for C, scores, ts in zip(self.CS, self.SCORES, self.SECONDS, strict=True)
         ]
-        found = {"format": "hingeline search", "version": 1, "scoring": "accuracy", "cells": cells}
-        (tmp_path / "path.json").write_text(json.dumps({**found, "best_C": 1.0, "one_se_C": 0.1}))
+        folds = len(self.SCORES[0])
+        make_search(tmp_path, cells=cells, folds=folds, best_C=1.0, one_se_C=0.1)
         self.check(CPathDisplay.from_search(tmp_path))
         self.check(CPathDisplay.from_search(tmp_path / "path.json"))
-        (tmp_path / "path.json").write_text(json.dumps({**found, "best_C": None}))
+        make_search(tmp_path, cells=cells, folds=folds, best_C=None, one_se_C=None)
         assert "best" not in str(lines_of(CPathDisplay.from_search(tmp_path).ax_))
 
     def test_from_a_path(self):

@@ -17,11 +17,12 @@ import numpy as np
 
 from ..io.atomic import atomic_write
 from ..io.models.native_file import read_native, write_native
+from ..io.records.json_file import JsonFileError
+from ..io.records.search_folder import has_search, read_search, write_search
 from .choice import Choice, choose
 from .grid import Cell, Table
 from .walk import Reached
 
-FORMAT, VERSION = "hingeline search", 1
 KIND = "starts of hingeline search"
 LISTS = {"scores": "score", "seconds": "seconds", "gaps": "gap", "work": "work"}
 
@@ -56,13 +57,8 @@ class SearchRecord:
         self._about = about
         self.table = Table(Cs, {}, n_folds)
         self.finished = False
-        if self.path.exists():
+        if has_search(self.folder):
             self._read()
-
-    @property
-    def path(self) -> Path:
-        """The file with the table."""
-        return self.folder / "path.json"
 
     def reached(self) -> dict[tuple[int, int], Reached]:
         """Return where the machines of each fold were; those whose file is missing or broken start afresh."""
@@ -95,8 +91,6 @@ class SearchRecord:
     def _write(self, choice: Choice | None) -> None:
         rows = [self._row(k) for k in range(self.table.Cs.size)]
         content = {
-            "format": FORMAT,
-            "version": VERSION,
             **self._about,
             "cells": rows,
             "best_C": None if choice is None else float(self.table.Cs[choice.best]),
@@ -104,8 +98,7 @@ class SearchRecord:
             "finished": self.finished,
             "problem": self._problem,
         }
-        with atomic_write(self.path) as file:
-            file.write(json.dumps(content, indent=1, allow_nan=False).encode() + b"\n")
+        write_search(self.folder, content)
         with atomic_write(self.folder / "path.csv") as file:
             file.write(self._csv().encode())
 
@@ -129,33 +122,30 @@ class SearchRecord:
 
     def _read(self) -> None:
         try:
-            content = json.loads(self.path.read_bytes())
-            if content["format"] != FORMAT or content["version"] != VERSION:
-                raise ValueError
-            known = content["problem"]
-            differ = [name for name in self._problem if known.get(name) != self._problem[name]]
-            cells = {} if differ else self._cells(content["cells"])
-            self.finished = content["finished"] is True and not differ
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            content = read_search(self.folder, to_resume=True)
+        except JsonFileError as error:
             raise ValueError(
-                f"{self.path} is no search of this version, or damaged: delete it, or name another folder with --out."
-            ) from error
+                f"{self.folder} holds a damaged search, or one of another version ({error}): delete it, or name "
+                "another folder with --out."
+            ) from None
+        known = content["problem"]
+        differ = [name for name in self._problem if known.get(name) != self._problem[name]]
         if differ:
             raise ValueError(
                 f"{self.folder} holds another search (it differs in {', '.join(differ)}): delete it, or name another "
                 "folder with --out."
             )
-        self.table.cells = cells
+        self.finished = content["finished"]
+        self.table.cells = self._cells(content["cells"])
 
     def _cells(self, rows: list[dict[str, Any]]) -> dict[tuple[int, int], Cell]:
         cells = {}
-        for k, row in enumerate(rows):
-            fields = [row["scores"], row["seconds"], row["gaps"], row["work"], row["converged"], row["stop_reasons"]]
+        for k, row in enumerate(rows[: self.table.Cs.size]):
             for fold in range(self.table.n_folds):
-                score, seconds, gap, work, converged, reason = (field[fold] for field in fields)
-                if score is not None:
-                    numbers = (float(score), float(seconds), float(gap), float(work))
-                    cells[k, fold] = Cell(*numbers, bool(converged), str(reason))
+                fields = {field: row[name][fold] for name, field in LISTS.items()}
+                fields |= {"converged": row["converged"][fold], "stop_reason": row["stop_reasons"][fold]}
+                if None not in fields.values():
+                    cells[k, fold] = Cell(**fields)
         return cells
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hingeline.io.records.json_file import JsonFileError
+from hingeline.io.records.search_folder import read_search
+
 from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FORMAT = "hingeline search"
 
 
 class CPathDisplay:
@@ -87,22 +87,18 @@ class CPathDisplay:
     @classmethod
     def from_search(cls, folder: str | Path, *, ax: Any = None) -> CPathDisplay:
         """Draw what ``hingeline search`` left in ``folder``; a search that has not ended as far as it is."""
-        file = Path(folder)
-        file = file / "path.json" if file.is_dir() else file
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{file} is no JSON ({error}): name a folder that `hingeline search` wrote.") from None
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise ValueError(f"{file} was not written by `hingeline search`: name a folder that was.")
+            found = read_search(folder)
+        except JsonFileError as error:
+            raise ValueError(f"{error} Name a folder that `hingeline search` wrote.") from None
         cells = found["cells"]
         return cls(
             Cs=[cell["C"] for cell in cells],
             scores=np.array([cell["scores"] for cell in cells], dtype=float),  # null is NaN
             seconds=np.array([cell["seconds"] for cell in cells], dtype=float),
-            best_C=found.get("best_C"),
-            one_se_C=found.get("one_se_C"),
-            score_name=found.get("scoring") or "score",
+            best_C=found["best_C"],
+            one_se_C=found["one_se_C"],
+            score_name=found["scoring"],
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> CPathDisplay:

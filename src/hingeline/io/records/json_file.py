@@ -1,8 +1,8 @@
-"""JSON files of hingeline's, believed only as far as they have been checked against a schema.
+"""hingeline's JSON files, which are checked against a schema before anything in them is used.
 
 A schema is made of Python's own types: ``str``, ``bool``, ``float`` (any finite number), ``int`` (a whole number, not
 negative), ``None``; a tuple (any of these), ``[schema]`` (a list), ``{"*": schema}`` (any keys), and ``{"key":
-schema, ...}`` (these keys, all of them; others are not looked at).
+schema, ...}`` (all of these keys; others are not checked).
 """
 
 from __future__ import annotations
@@ -16,23 +16,27 @@ from typing import Any, NoReturn
 from ..atomic import atomic_write
 
 MOST_BYTES = 1 << 28
-MOST_INT = 2**53  # what a reader in another language holds exactly
-NAMES = {str: "text", bool: "true or false", float: "a finite number", int: "a whole number from 0 on", None: "null"}
+MOST_INT = 2**53  # other languages read whole numbers up to here exactly
+NAMES = {str: "text", bool: "true or false", float: "a finite number", int: "a whole number, 0 or more", None: "null"}
 
 
 class JsonFileError(ValueError):
     """A file that is not what it should be."""
 
 
-def write_json(path: str | PathLike[str], format: str, version: int, document: dict[str, Any]) -> None:
-    """Write ``document`` under its format's name, as a whole or not at all."""
-    text = json.dumps({"format": format, "version": version, **document}, allow_nan=False, separators=(",", ":"))
+def write_json(
+    path: str | PathLike[str], format: str, version: int, document: dict[str, Any], *, indent: int | None = None
+) -> None:
+    """Write ``document`` with the name of its format, as a whole or not at all."""
+    separators = (",", ":") if indent is None else None
+    content = {"format": format, "version": version, **document}
+    text = json.dumps(content, allow_nan=False, separators=separators, indent=indent)
     with atomic_write(path) as file:
         file.write(text.encode("ascii") + b"\n")
 
 
 def read_json(path: str | PathLike[str], format: str, version: int, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return what a file holds; raises ``JsonFileError``, which says where, unless it is as ``schema`` says."""
+    """Return the content of a file; raises ``JsonFileError``, which names the place, if it does not fit the schema."""
     try:
         document = _parse(Path(path))
         if not isinstance(document, dict) or document.get("format") != format:
@@ -54,15 +58,15 @@ def _parse(path: Path) -> Any:
     try:
         return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise JsonFileError(f"this is no JSON that can be read ({str(error)[:80]}): the file is damaged.") from None
+        raise JsonFileError(f"it is not valid JSON ({str(error)[:80]}): the file is damaged.") from None
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON's")
+    raise ValueError(f"{text} is not a number in JSON")
 
 
 def check(value: Any, schema: Any, where: str) -> None:
-    """Raise ``JsonFileError``, naming the place, unless ``value`` is as ``schema`` says."""
+    """Raise ``JsonFileError``, which names the place, if ``value`` does not fit the schema."""
     if isinstance(schema, tuple):
         for choice in schema:
             if _is_plain(value, choice) or (isinstance(choice, (list, dict)) and isinstance(value, type(choice))):
@@ -86,7 +90,7 @@ def check(value: Any, schema: Any, where: str) -> None:
 
 
 def _is_plain(value: Any, kind: Any) -> bool:
-    """Tell whether ``value`` is of a schema's plain type."""
+    """Tell whether ``value`` has the plain type ``kind`` of a schema."""
     if kind is None:
         return value is None
     if kind is float:
@@ -101,4 +105,4 @@ def _name(schema: Any) -> str:
 
 
 def _refuse(value: Any, wanted: str, where: str) -> NoReturn:
-    raise JsonFileError(f"{where} should be {wanted}, and is {str(value)[:40]!r}: the file is damaged.")
+    raise JsonFileError(f"{where} should be {wanted}, but is {str(value)[:40]!r}: the file is damaged.")

@@ -6,12 +6,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from .json_file import JsonFileError, read_json
+from .json_file import JsonFileError, read_json, write_json
 
 FORMAT, VERSION = "hingeline search", 1
 PATH = "path.json"
 
-MAYBE = (float, None)
+NUMBER = (float, None)
+CELL = {"C": float, "scores": [NUMBER], "seconds": [NUMBER], "gaps": [NUMBER], "mean": NUMBER, "std_error": NUMBER}
 SCHEMA = {
     "command": str,
     "data": str,
@@ -22,23 +23,46 @@ SCHEMA = {
     "scoring": str,
     "folds": int,
     "seed": (int, None),
-    "cells": [{"C": float, "scores": [MAYBE], "seconds": [MAYBE], "gaps": [MAYBE], "mean": MAYBE, "std_error": MAYBE}],
-    "best_C": MAYBE,
-    "one_se_C": MAYBE,
+    "cells": [CELL],
+    "best_C": NUMBER,
+    "one_se_C": NUMBER,
     "finished": bool,
+}
+# What a search needs besides, to continue from the file.
+RESUMABLE = {
+    **SCHEMA,
+    "cells": [{**CELL, "work": [NUMBER], "converged": [(bool, None)], "stop_reasons": [(str, None)]}],
+    "problem": {},
 }
 
 
 def has_search(folder: str | PathLike[str]) -> bool:
-    """Tell whether a folder means to be a search's."""
+    """Tell whether a folder holds a search, sound or not."""
     return (Path(folder) / PATH).is_file()
 
 
-def read_search(folder: str | PathLike[str]) -> dict[str, Any]:
-    """Return what ``path.json`` says, checked; raises ``JsonFileError`` where it is damaged."""
-    path = Path(folder) / PATH
-    document = read_json(path, FORMAT, VERSION, SCHEMA)
+def read_search(place: str | PathLike[str], *, to_resume: bool = False) -> dict[str, Any]:
+    """Return what a search has written, checked; ``place`` is its folder, or the file.
+
+    Raises ``JsonFileError`` if the file is damaged, or holds too little for a search that is ``to_resume``.
+    """
+    path = Path(place)
+    path = path / PATH if path.is_dir() else path
+    schema = RESUMABLE if to_resume else SCHEMA
+    document = read_json(path, FORMAT, VERSION, schema)
+    columns = [name for name, kind in schema["cells"][0].items() if isinstance(kind, list)]  # type: ignore[index]
     for k, cell in enumerate(document["cells"]):
         if cell["C"] <= 0.0:
             raise JsonFileError(f"{path}: cells[{k}].C is {cell['C']:g}, not above zero: the file is damaged.")
+        for name in columns:
+            if len(cell[name]) != document["folds"]:
+                raise JsonFileError(
+                    f"{path}: cells[{k}].{name} has {len(cell[name])} entries for {document['folds']} folds: the file "
+                    "is damaged."
+                )
     return document
+
+
+def write_search(folder: str | PathLike[str], document: dict[str, Any]) -> None:
+    """Write ``path.json``, as a whole or not at all."""
+    write_json(Path(folder) / PATH, FORMAT, VERSION, document, indent=1)
