@@ -10,7 +10,7 @@ import pytest
 from problems import LOSSES, classification, csr, primal
 from scipy import sparse
 
-from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+from hingeline import Hinge, LinearSVC, Pinball, SquaredHinge, solve
 from hingeline.data.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
 from hingeline.data.problem import read_data
 from hingeline.io import open_dataset, write_dataset
@@ -67,18 +67,30 @@ LAYOUTS = {  # few types, since each is compiled
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_same_optimum_as_in_memory(stored, layout, loss, bias):
-    X, machine = LAYOUTS[layout], LOSSES[loss](0.05)
+    X, loss = LAYOUTS[layout], LOSSES[loss](0.05)
     options = {"gap_tol": 1e-6, "random_state": 0, "bias": bias}
-    out = solve(stored(X), Y0, machine, **options)
-    within = solve(X.toarray(), Y0, machine, **options, solver="hybrid")
+    out = solve(stored(X), Y0, loss, **options)
+    within = solve(X.toarray(), Y0, loss, **options, solver="hybrid")
     assert (out.solver, within.solver) == ("out_of_core", "hybrid")
     assert out.stop_reason == "gap_tol"
     assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=1e-6)
     np.testing.assert_allclose(out.w, within.w, atol=1e-2)  # |w - w*|^2/2 is at most the gap
-    exact = primal(X, Y0, out.w, machine, intercept=out.intercept)
+    exact = primal(X, Y0, out.w, loss, intercept=out.intercept)
     assert out.certificate.primal == pytest.approx(exact, rel=1e-12)
     w = X.T.astype(np.float64) @ (out.alpha * Y0)
     np.testing.assert_allclose(out.w, w, atol=1e-11)
+
+
+def test_variables_on_both_sides_of_zero(stored):
+    """The bounds of a quantile differ in size."""
+    y = X0[:, :5].sum(axis=1) + np.random.default_rng(0).normal(size=len(X0))
+    options = {"gap_tol": 1e-6, "random_state": 0}
+    out = solve(stored(csr(X0, value=np.float32)), y, Pinball(0.05, 0.2), **options)
+    within = solve(X0.astype(np.float32), y, Pinball(0.05, 0.2), **options)
+    assert (out.solver, out.stop_reason) == ("out_of_core", "gap_tol")
+    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=2e-6)
+    assert (out.alpha >= (0.2 - 1.0) * 0.05).all()
+    assert (out.alpha <= 0.2 * 0.05).all()
 
 
 def test_what_fits_is_trained_in_memory(stored, monkeypatch):
