@@ -1,18 +1,18 @@
-"""The linear one-class machine: where most of the data lies, by adaptive frequencies over pairs.
+"""The linear one-class model: where most of the data lies, by adaptive frequencies over pairs.
 
 Problem    min_{w, rho}   |w|^2/2 - nu (sum_i C_i) rho + sum_i C_i max(0, rho - <x_i, w>)
 Dual       max_a          W(a) = -|w|^2/2,   w = sum_i a_i x_i,   0 <= a_i <= C_i,   sum_i a_i = nu sum_i C_i
 
-LIBLINEAR's type 21, in its scaling: C_i is the row's weight, 1 where there is none. The sum is fixed, so a step moves
+LIBLINEAR's type 21, in its scaling: C_i is the row's weight, 1 without weights. The sum is fixed, so a step moves
 two variables: the one that the adaptive schedule visits, and the best partner that is known, the one with the least
-score that can rise or with the largest that can fall. Variables at a bound whose score lies outside of all that could
+score that can rise or the largest that can fall. Variables at a bound whose score lies outside of all that could
 pair with them leave the active set. The start is feasible and near: a_i = C_i for the rows least along the mean.
 
 At given w the best rho is a weighted quantile of the scores, so the certificate is exact; its terms are the hinge's:
 
     P - W = sum_i [C_i max(0, rho - s_i) - a_i (rho - s_i)],   s_i = <x_i, w>,   every term >= 0.
 
-The optimum is negative, or 0 where the rows surround the origin: the gap is relative to the larger of |P| and |W|.
+The optimum is negative, or 0 if the rows surround the origin: the gap is relative to the larger of |P| and |W|.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import fsum, inf, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from ...data.problem import Data, make_problem
 from ...kernels.losses import Hinge
 from ...kernels.passes import add_weights, scores, scores_at, squared_length, weighted_lengths
 from ...kernels.random import seeded
-from ...kernels.schedule import Preferences
+from ...kernels.types import Vector
 from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Snapshot, Solution
 from ..certificate import UNIT_ROUNDOFF
@@ -38,31 +38,14 @@ from ..engines import stepwise_engine
 from ..finish import run_accurately, solution_of
 from ..frequencies import Frequencies
 from ..stop import Stop
-from .pairs import NOBODY, one_class_terms, visit_pairs
+from .pair_steps import NOBODY, Limits, Points, Seen, one_class_terms, visit_pairs
 
-NOTHING = 1e-12  # share of the largest |W| that there could be; an optimum of 0 is not divided by
-SLACK = 1e-12  # share of the sum of all C_i that counts as nothing
-SAMPLE = 2000  # rows that tell about where rho lies
-ACCURATE = 1e-13  # violation to which small problems are solved, relative to the largest score that there may be
-
-
-class Seen(NamedTuple):
-    """What a sweep has seen so far; the last two are the partners' scores.
-
-    ``least`` is the least score of what can rise, ``largest`` the largest of what can fall; ``..._late`` are those of
-    the sweep's second half, when its first half has done its work: they tell who leaves the active set.
-    """
-
-    steps: int = 0
-    least: float = inf
-    largest: float = -inf
-    least_late: float = inf
-    largest_late: float = -inf
-    D_ref: float = 0.0
-    gain: float = 0.0
-    gap: float = 0.0
-    s_up: float = inf
-    s_down: float = -inf
+LEAST_SIZE = (
+    1e-12  # share of the largest possible |W|: the gap is relative to at least this, since the optimum may be 0
+)
+SLACK = 1e-12  # share of the sum of all C_i that counts as zero
+SAMPLE = 2000  # rows that show roughly where rho lies
+ACCURATE = 1e-13  # violation to which small problems are solved, relative to the largest possible score
 
 
 @dataclass
@@ -70,13 +53,13 @@ class OneClass:
     """The dual variables with w = sum_i alpha_i x_i, and rho."""
 
     data: Data
-    C: np.ndarray
+    C: Vector
     total: float
-    alpha: np.ndarray
-    w: np.ndarray
+    alpha: Vector
+    w: Vector
     rho: float = 0.0
 
-    def weights_of(self, alpha: np.ndarray, pace: Pace) -> np.ndarray:
+    def weights_of(self, alpha: Vector, pace: Pace) -> Vector:
         """Return sum_i alpha_i x_i."""
         w = np.zeros(self.data.n_features + 1)
         ones = np.ones(self.data.n_rows, dtype=np.float32)
@@ -84,7 +67,7 @@ class OneClass:
             add_weights(self.data.rows, alpha, ones, w, begin, end)
         return w
 
-    def scores_of(self, w: np.ndarray, pace: Pace) -> np.ndarray:
+    def scores_of(self, w: Vector, pace: Pace) -> Vector:
         """Return <x_i, w> for each row."""
         s = np.empty(self.data.n_rows)
         for begin, end in pace.slices(self.data.n_rows):
@@ -92,7 +75,7 @@ class OneClass:
         return s
 
     def start(self, pace: Pace) -> None:
-        """Fill the rows with the least scores along the mean, up to the sum that is asked for."""
+        """Set alpha_i = C_i for the rows with the least scores along the mean, up to the required sum."""
         s = self.scores_of(self.weights_of(self.C, pace), pace)
         least, _ = around_total(s, self.C, self.total)
         self.alpha[:] = np.where(s < least, self.C, 0.0)
@@ -102,7 +85,7 @@ class OneClass:
         self.w[:] = self.weights_of(self.alpha, pace)
 
     def rho_of_a_sample(self) -> float:
-        """Return about the best rho at the present w: good enough to estimate a gap with."""
+        """Return about the best rho at the present w: good enough to estimate a gap."""
         some = np.arange(0, self.data.n_rows, max(1, self.data.n_rows // SAMPLE), dtype=np.uint32)
         C, s = self.C[some], np.empty(some.size)
         scores_at(self.data.rows, some, self.w, s, 0, some.size)
@@ -114,10 +97,10 @@ class OneClass:
         s = self.scores_of(self.w, pace)
         self.rho = quantile(s, self.C, self.total)
         parts = [one_class_terms(self.alpha, self.C, s, self.rho, *ends) for ends in pace.slices(s.size)]
-        _, gaps, least, largest = zip(*parts, strict=True)
+        gaps, least, largest = zip(*parts, strict=True)
         dual = -0.5 * squared_length(self.w)
         gap = fsum(gaps)
-        size = max(abs(dual), abs(dual + gap), NOTHING * self.data.largest_q * self.total**2)
+        size = max(abs(dual), abs(dual + gap), LEAST_SIZE * self.data.largest_q * self.total**2)
         violation = max(0.0, max(largest) - min(least))
         return Certificate.of(violation, dual + gap, gap, size)
 
@@ -130,8 +113,8 @@ class OneClass:
         return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * weighted_lengths(self.alpha, self.data.q))
 
 
-def around_total(s: np.ndarray, C: np.ndarray, total: float) -> tuple[float, float]:
-    """Return the least score up to which rows weigh ``total``, and the next one where they weigh no more than that."""
+def around_total(s: Vector, C: Vector, total: float) -> tuple[float, float]:
+    """Return the least score up to which rows weigh ``total``; and, if they weigh no more than that, the next score."""
     counted = C > 0.0
     if not counted.all():
         s, C = s[counted], C[counted]
@@ -150,14 +133,14 @@ def around_total(s: np.ndarray, C: np.ndarray, total: float) -> tuple[float, flo
     return float(s[order[at]]), float(s[order[at + 1 if exact else at]])
 
 
-def quantile(s: np.ndarray, C: np.ndarray, total: float) -> float:
-    """Return the rho that minimises -total rho + sum_i C_i max(0, rho - s_i): the middle where it is an interval."""
+def quantile(s: Vector, C: Vector, total: float) -> float:
+    """Return the rho that minimises -total rho + sum_i C_i max(0, rho - s_i): the middle if it is an interval."""
     return 0.5 * sum(around_total(s, C, total))
 
 
 def train_one_class(
     data: Data,
-    weights: np.ndarray | None,
+    weights: Vector | None,
     nu: float,
     solver: str,
     stop: Stop,
@@ -166,51 +149,47 @@ def train_one_class(
     callback: Callable[[Progress], Any] | None = None,
 ) -> Solution:
     """Train; the solution's ``intercept`` is -rho, and its ``alpha`` the weights of the rows in w."""
-    engine = stepwise_engine(solver, "a one-class machine")
+    engine = stepwise_engine(solver, "a one-class model")
     if not 0.0 < nu <= 1.0:
         raise ValueError(f"nu must lie in (0, 1]; got {nu!r}.")
     if data.rows.bias:
-        raise ValueError("A one-class machine takes no bias: rho is its intercept.")
+        raise ValueError("A one-class model takes no bias: rho is its intercept.")
     C = make_problem(data, np.ones(data.n_rows, dtype=np.float32), weights, Hinge(1.0)).C
     C = np.broadcast_to(np.asarray(C, dtype=np.float64), data.n_rows).copy()
     clock = Clock(stop.max_time, None)
     to_the_end = Pace()
-    machine = OneClass(data, C, float(nu) * float(C.sum()), np.zeros(data.n_rows), np.zeros(data.n_features + 1))
-    machine.start(to_the_end)
-    run = Run(stop, clock, certify=machine.refresh, floor=machine.floor, callback=callback, take=machine.snapshot)
+    model = OneClass(data, C, float(nu) * float(C.sum()), np.zeros(data.n_rows), np.zeros(data.n_features + 1))
+    model.start(to_the_end)
+    run = Run(stop, clock, certify=model.refresh, floor=model.floor, callback=callback, take=model.snapshot)
     everyone, rng = np.flatnonzero(C > 0.0).astype(np.uint32), seeded(seed)
 
     def sweep() -> None:
-        _sweep(machine, run, Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks))
+        _sweep(model, run, Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks))
 
-    reason = run_accurately(sweep, run, data, solver, ACCURATE * data.largest_q * machine.total)
+    reason = run_accurately(sweep, run, data, solver, ACCURATE * data.largest_q * model.total)
     certificate = run.certificate_after(reason, to_the_end)
-    return solution_of(
-        run, reason, stop, certificate, solver, w=machine.w[:-1], intercept=-machine.rho, alpha=machine.alpha
-    )
+    return solution_of(run, reason, stop, certificate, solver, w=model.w[:-1], intercept=-model.rho, alpha=model.alpha)
 
 
-def _sweep(machine: OneClass, run: Run, frequencies: Frequencies, preferences: Preferences = Preferences()) -> None:
+def _sweep(model: OneClass, run: Run, frequencies: Frequencies) -> None:
     """Sweep until done (or ``run`` ends it)."""
-    data = machine.data
-    scratch = np.zeros_like(machine.w)
-    partners = np.array([NOBODY, NOBODY])
-    low, high, seen = -inf, inf, Seen()
-    machine.rho = machine.rho_of_a_sample()
+    data, partners = model.data, np.array([NOBODY, NOBODY])
+    points = Points(data.rows, data.q, model.C, model.alpha, model.w, partners, np.zeros_like(model.w))
+    limits, seen = Limits(), Seen()
+    model.rho = model.rho_of_a_sample()
     for sweep in run.sweeps():
         I = frequencies.schedule(run)
         seen = Seen(D_ref=seen.D_ref, s_up=seen.s_up, s_down=seen.s_down)
+        rule = (limits, model.rho, frequencies.complete, frequencies.learning(sweep == 0))
         for begin, end in run.visits.slices(I.size):
-            arrays = (data.rows, machine.alpha, data.q, machine.C, frequencies.p, machine.w, scratch, partners, I)
-            how = (preferences, 1.0 / frequencies.n_active, frequencies.adapts, frequencies.complete, sweep == 0)
-            seen = Seen(*visit_pairs(*arrays, begin, end, low, high, machine.rho, *how, seen))
+            seen = Seen(*visit_pairs(points, frequencies.p, I, begin, end, *rule, seen))
         complete = frequencies.complete
         violation = max(0.0, seen.largest - seen.least)
-        run.dual = 0.5 * squared_length(machine.w) - seen.gain  # of the dual's size, which the gap is relative to
+        run.dual = 0.5 * squared_length(model.w) - seen.gain  # |W| before the sweep: what the gap is relative to
         verdict = run.sweep(seen.steps, violation, seen.gain, seen.gap, criterion=violation, complete=complete)
         if verdict is Verdict.SATISFIED and complete:
             break
         firm = frequencies.next_sweep(violation, verdict is Verdict.GO_ON)
-        low, high = (-inf, inf) if firm == inf else (seen.least_late, seen.largest_late)
+        limits = Limits() if firm == inf else Limits(seen.least_late, seen.largest_late)
         if violation > 0.0:
-            machine.rho = 0.5 * (seen.least + seen.largest)
+            model.rho = 0.5 * (seen.least + seen.largest)

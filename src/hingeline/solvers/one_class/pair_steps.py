@@ -1,32 +1,84 @@
-"""Steps of the one-class machine: two variables at a time, since their sum is fixed."""
+"""Steps of the one-class problem: two variables at a time, since the sum of all is fixed."""
 
 from __future__ import annotations
 
-from typing import Any
+from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.compile import kernel
 from ...kernels.lookahead import RECORD_AHEAD, look_ahead
-from ...kernels.rows import axpy, dot
-from ...kernels.schedule import adapted
+from ...kernels.rows import Rows, axpy, dot
+from ...kernels.schedule import Learning, learn
+from ...kernels.types import Index, Indices, Vector
 
 NOBODY = np.uint64(2**64 - 1)
 
 
+class Points(NamedTuple):
+    """What steps work on: w = sum_i alpha_i x_i, and the best partners known, (to raise, to lower) or NOBODY.
+
+    ``scratch`` is a vector of zeros as long as w: it holds a row during the product of two rows.
+    """
+
+    rows: Rows
+    q: Vector
+    C: Vector
+    alpha: Vector
+    w: Vector
+    partners: Indices
+    scratch: Vector
+
+
+class Limits(NamedTuple):
+    """A variable at 0 with a score above ``high``, or at its bound with one below ``low``, leaves the active set."""
+
+    low: float = -inf
+    high: float = inf
+
+
+class Seen(NamedTuple):
+    """What a sweep has seen so far; the last two are the partners' scores.
+
+    ``least`` is the least score of a variable that can rise, ``largest`` the largest of one that can fall; ``..._late``
+    are those of the sweep's second half, when its first half has done its work: they decide who leaves the active set.
+    """
+
+    steps: int = 0
+    least: float = inf
+    largest: float = -inf
+    least_late: float = inf
+    largest_late: float = -inf
+    D_ref: float = 0.0
+    gain: float = 0.0
+    gap: float = 0.0
+    s_up: float = inf
+    s_down: float = -inf
+
+
 @kernel
 def visit_pairs(
-    rows: Any, alpha: Any, q: Any, C: Any, p: Any, w: Any, scratch: Any, partners: Any, I: Any, begin: Any, end: Any,
-    low: Any, high: Any, rho: Any, preferences: Any, fading: Any, adapts: Any, once: Any, first_sweep: Any, seen: Any,
-) -> Any:  # fmt: skip
-    """Visit I[begin:end]; each takes a step with the best partner known, ``partners`` = (to raise, to lower) or NOBODY.
+    points: Points,
+    p: Vector,
+    I: Indices,
+    begin: Index,
+    end: Index,
+    limits: Limits,
+    rho: float,
+    once: bool,
+    learning: Learning,
+    seen: Seen,
+) -> tuple[int, float, float, float, float, float, float, float, float, float]:
+    """Visit the variables I[begin:end]; each takes a step with the best partner known.
 
-    A variable at 0 whose score is above ``high``, or at its bound with a score below ``low``, leaves the active set.
-    ``scratch`` is a vector of zeros as long as w: it holds a row for the time of a product of two rows.
+    ``once`` says that the sweep visits every variable once, whatever its preference. A variable that leaves the active
+    set has the sign of p_i flipped.
     """
+    rows, q, C, alpha, w, partners, scratch = points
     steps, least, largest, least_late, largest_late, D_ref, gain, gap, s_up, s_down = seen
     late = np.uint64(I.size // 2)
-    if partners[0] != NOBODY:  # afresh now and then: a partner that stays one for long gathers rounding
+    if partners[0] != NOBODY:  # afresh now and then: the score of one that stays a partner for long gathers rounding
         s_up = dot(rows, partners[0], w)
     if partners[1] != NOBODY:
         s_down = dot(rows, partners[1], w)
@@ -39,7 +91,7 @@ def visit_pairs(
         steps += 1
         s = dot(rows, i, w)
         can_rise, can_fall = alpha[i] < C[i], alpha[i] > 0.0
-        if (not can_fall and s > high) or (not can_rise and s < low):
+        if (not can_fall and s > limits.high) or (not can_rise and s < limits.low):
             p[i] = -p[i]
             continue
         if can_rise:
@@ -75,7 +127,7 @@ def visit_pairs(
             gain += delta
             s_up += mu * (q[up] - product)
             s_down += mu * (product - q[down])
-            # Both are known exactly now: each is the best partner of its kind, as far as it can still move.
+            # Both scores are exact now: each variable is the best partner of its kind, as far as it can still move.
             raised, lowered = s_up, s_down
             if alpha[up] == C[up]:
                 partners[0], s_up = (down, lowered) if alpha[down] < C[down] else (NOBODY, np.inf)
@@ -90,26 +142,22 @@ def visit_pairs(
                 partners[0], s_up = i, s
             if can_fall and (partners[1] == NOBODY or s > s_down):
                 partners[1], s_down = i, s
-        if first_sweep:
-            D_ref += fading * delta
-        else:
-            if adapts:
-                p[i] = adapted(preferences, p[i], delta, D_ref)
-            D_ref = (1.0 - fading) * D_ref + fading * delta
+        p[i], D_ref = learn(learning, p[i], delta, D_ref)
     return steps, least, largest, least_late, largest_late, D_ref, gain, gap, s_up, s_down
 
 
 @kernel
-def one_class_terms(alpha: Any, C: Any, s: Any, rho: Any, begin: Any, end: Any) -> Any:
-    """Sum of the losses, sum of the gap terms, least score of what can rise, largest of what can fall."""
-    losses, gap, least, largest = 0.0, 0.0, np.inf, -np.inf
+def one_class_terms(
+    alpha: Vector, C: Vector, s: Vector, rho: float, begin: Index, end: Index
+) -> tuple[float, float, float]:
+    """Sum of the gap terms, least score of a variable that can rise, largest of one that can fall."""
+    gap, least, largest = 0.0, np.inf, -np.inf
     for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:
             m = rho - s[i]
-            losses += C[i] * max(0.0, m)
             gap += (C[i] - alpha[i]) * m if m > 0.0 else -alpha[i] * m
             if alpha[i] < C[i]:
                 least = min(least, s[i])
             if alpha[i] > 0.0:
                 largest = max(largest, s[i])
-    return losses, gap, least, largest
+    return gap, least, largest
