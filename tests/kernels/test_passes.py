@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hingeline.data.layout import unsigned
 from hingeline.kernels.passes import scan_sparse
+from hingeline.kernels.views import unsigned
 
 
 def scan(X, begin=0, end=None):

@@ -144,7 +144,7 @@ def _scoring_name(estimator: Any) -> str:
 def _record(
     args: argparse.Namespace, folder: str, X: Any, y: np.ndarray, grid: np.ndarray, n_folds: int, scoring: str
 ) -> SearchRecord:
-    from hingeline.liblinear.starts import checksum
+    from hingeline.io.csr import checksums
     from hingeline.selection.record import SearchRecord
 
     stop = {"tol": args.tol} if args.gap is None else {"gap": args.gap}
@@ -159,7 +159,7 @@ def _record(
         "folds": n_folds,
         "seed": args.seed,
         "shape": [int(size) for size in X.shape],
-        "data": [checksum(array) for array in (X.indptr, X.indices, X.data, y)],
+        "data": checksums(X, y),
     }
     about = {
         "command": shlex.join(["hingeline", *(sys.argv[1:])]),

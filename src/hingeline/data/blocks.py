@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..io.csr import row_blocks
 from ..kernels.rows import CsrRows, OnesRows
 from .memory import available_memory, mapping_of
 
@@ -178,7 +179,7 @@ def plan_blocks(rows: CsrRows | OnesRows, n_rows: int, n_features: int) -> Block
     octaves = np.log2(max(RESIDENT_SHARE * free, 2 * TOGETHER * SMALLEST_BLOCK / LARGEST_BUFFERS))
     for_rows = int(2.0 ** (np.floor(8.0 * octaves) / 8.0))
     block = min(BLOCK_BYTES, int(LARGEST_BUFFERS * for_rows / (2 * TOGETHER)))
-    return Blocks(rows, _bounds(rows, n_rows, block), TOGETHER, for_rows - 2 * TOGETHER * block)
+    return Blocks(rows, _bounds(rows, block), TOGETHER, for_rows - 2 * TOGETHER * block)
 
 
 def _is_increasing(indptr: np.ndarray, last: int) -> bool:
@@ -187,15 +188,8 @@ def _is_increasing(indptr: np.ndarray, last: int) -> bool:
     return int(indptr[-1]) <= last and all(bool(np.all(piece[1:] >= piece[:-1])) for piece in pieces)
 
 
-def _bounds(rows: CsrRows | OnesRows, n_rows: int, block: int) -> np.ndarray:
-    """Cut rows into blocks of about ``block`` bytes, a row each at least."""
+def _bounds(rows: CsrRows | OnesRows, block: int) -> np.ndarray:
+    """Cut rows into blocks of about ``block`` bytes, of one row at least."""
     per_entry = rows.indices.itemsize + (rows.data.itemsize if isinstance(rows, CsrRows) else 0)
-    most_rows, most_entries = max(1, block // rows.indptr.itemsize), max(1, block // per_entry)
-    number = rows.indptr.dtype.type
-    bounds = [0]
-    while bounds[-1] < n_rows:
-        first = bounds[-1]
-        full = min(int(rows.indptr[first]) + most_entries, int(rows.indptr[-1]))
-        end = int(np.searchsorted(rows.indptr, number(full), side="right")) - 1
-        bounds.append(min(n_rows, first + most_rows, max(first + 1, end)))
-    return np.array(bounds)
+    most_entries, most_rows = max(1, block // per_entry), max(1, block // rows.indptr.itemsize)
+    return np.array([0, *(end for _, end in row_blocks(rows.indptr, most_entries, most_rows))])

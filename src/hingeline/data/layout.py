@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.rows import CsrRows, DenseRows, OnesRows
+from ..kernels.views import read_only, unsigned
 from ..runtime.pace import Pace
 from .compress import compress_rows, count_nonzeros
 
@@ -14,21 +15,6 @@ FEW_NONZEROS, FEWER_IN_CACHE = 0.2, 0.05  # of their values; steps over sparse r
 IN_CACHE = 2_000_000  # values
 NEARLY_DENSE = 2 / 3  # share of stored values from which dense rows take no more memory, and half the time
 WORTH_FILLING, LARGEST_FILLED = 10_000, 10_000_000  # entries of sparse matrices that are made dense
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """Return a read-only, contiguous, native view of ``array`` (read-only arrays are a type of their own in numba)."""
-    view = np.require(np.asarray(array), dtype=array.dtype.newbyteorder("="), requirements=["C", "A"]).view(np.ndarray)
-    view.flags.writeable = False
-    return view
-
-
-def unsigned(array: np.ndarray) -> np.ndarray:
-    """Return a read-only view of indices as unsigned integers of 32 or 64 bits."""
-    if array.dtype.itemsize < 4:
-        array = array.astype(np.int32)
-    array = read_only(array)
-    return array.view(np.uint32 if array.dtype.itemsize == 4 else np.uint64)
 
 
 def sparse_rows(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None, bias: float) -> CsrRows | OnesRows:

@@ -19,10 +19,11 @@ from scipy import sparse
 from ..kernels.losses import SMALLEST_C, Loss
 from ..kernels.passes import scan_sparse, squared_norms
 from ..kernels.rows import CsrRows, DenseRows, Rows
+from ..kernels.views import read_only, unsigned
 from ..runtime.pace import Pace
 from ..runtime.threads import WORTH_SHARING, Team
 from .blocks import Blocks, plan_blocks
-from .layout import compressed, filled, read_only, sparse_rows, unsigned
+from .layout import compressed, filled, sparse_rows
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
 

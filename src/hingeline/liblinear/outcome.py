@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from ..io.csr import row_blocks, rows_between
 from ..io.models.liblinear_file import LinearModel
 from .evaluate import Tally
 from .predict import decide, scores
@@ -20,8 +19,8 @@ def outcome(model: LinearModel, X: Any, y: np.ndarray, name: str) -> dict[str, A
     """Return the evaluation that a run's record holds, of rows in CSR form that ``name`` describes."""
     tally, pairs, inside = Tally(), Pairs(), 0
     task = model.solver_type.task
-    for begin, end in _blocks(X.indptr):
-        predicted, truth = decide(model, scores(model, _rows(X, begin, end))), y[begin:end]
+    for begin, end in row_blocks(X.indptr, BLOCK, BLOCK):
+        predicted, truth = decide(model, scores(model, rows_between(X, begin, end))), y[begin:end]
         tally = tally.add(predicted, truth)
         if task == "one_class":
             inside += int(np.count_nonzero(predicted == 1))
@@ -78,22 +77,3 @@ class Pairs:
 def label_text(label: Any) -> str:
     """Return a label as it is shown: numbers without a point where they are whole."""
     return f"{label:.17g}" if isinstance(label, float) else str(label)
-
-
-def _blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield bounds of rows that together have about a block of non-zeros."""
-    begin, rows = 0, indptr.size - 1
-    while begin < rows:
-        end = int(np.searchsorted(indptr, int(indptr[begin]) + BLOCK, side="right")) - 1
-        end = min(max(end, begin + 1), begin + BLOCK, rows)
-        yield begin, end
-        begin = end
-
-
-def _rows(X: Any, begin: int, end: int) -> sparse.csr_matrix:
-    """Return some rows. (SciPy's own slice may copy all of a memory-mapped matrix first, and trusts its columns.)"""
-    low, high = int(X.indptr[begin]), int(X.indptr[end])
-    indices = X.indices[low:high]
-    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < X.shape[1]:
-        raise ValueError(f"rows {begin} to {end - 1} have a column outside of [0, {X.shape[1]}): the data is damaged.")
-    return sparse.csr_matrix((X.data[low:high], indices, X.indptr[begin : end + 1] - low), (end - begin, X.shape[1]))

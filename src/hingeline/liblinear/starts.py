@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import asdict
 from math import inf
 from pathlib import Path
@@ -12,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..io.csr import checksums
 from ..io.models.native_file import read_native, write_native
 from ..io.models.solver_types import SOLVER_TYPES
 from .settings import Settings
 
 KIND = "checkpoint of hingeline train"
 FIRST_SLICE, LONGEST_SLICE, GROWTH = 20.0, 300.0, 2.0  # seconds between two saves
-SAMPLED_BLOCKS, BLOCK_BYTES = 64, 1 << 16
 PROBLEM = ("type", "C", "p", "nu", "bias", "free_bias", "weights")  # the settings that a problem depends on
 
 
@@ -113,14 +112,5 @@ def fingerprint(X: Any, y: np.ndarray, settings: Settings) -> dict[str, Any]:
     """Return what identifies a problem: its settings, the shape of its data and checksums of samples."""
     options = {name: value for name, value in asdict(settings).items() if name in PROBLEM}
     options["weights"] = [list(pair) for pair in settings.weights]
-    sampled = [checksum(array) for array in (X.indptr, X.indices, X.data, y)]
-    return {**options, "rows": X.shape[0], "columns": X.shape[1], "nonzeros": int(X.nnz), "data": sampled}
-
-
-def checksum(array: np.ndarray) -> int:
-    """Return a checksum of blocks that are spread over an array."""
-    flat = np.ascontiguousarray(array[:1] if array.strides == (0,) else array).view(np.uint8)
-    crc32 = 0
-    for begin in np.unique(np.linspace(0, max(0, flat.size - BLOCK_BYTES), SAMPLED_BLOCKS, dtype=np.int64)):
-        crc32 = zlib.crc32(flat[begin : begin + BLOCK_BYTES].data, crc32)
-    return crc32
+    shape = {"rows": X.shape[0], "columns": X.shape[1], "nonzeros": int(X.nnz)}
+    return {**options, **shape, "data": checksums(X, y)}

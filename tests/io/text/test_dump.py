@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import stat
 
 import numpy as np
@@ -80,6 +81,19 @@ def test_zstd(tmp_path):
     dump_svmlight(X, Y, tmp_path / "d.zst")
     assert zstandard.ZstdDecompressor().decompressobj().decompress((tmp_path / "d.zst").read_bytes()) == TEXT
     np.testing.assert_array_equal(load_svmlight(tmp_path / "d.zst")[0].toarray(), X.toarray())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")
+@pytest.mark.parametrize("name", ["plain", "some.gz"])
+def test_a_file_that_is_replaced_keeps_its_permissions_and_links_to_it(name, tmp_path):
+    real, link = tmp_path / f"real-{name}", tmp_path / name
+    real.write_bytes(b"old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    dump_svmlight(np.eye(2), [1, 2], os.fsencode(link))
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    np.testing.assert_array_equal(load_svmlight(real)[0].toarray(), np.eye(2))
 
 
 def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..text.load import usable_cores
 from ..text.streams import Progress
 from ..text.svmlight import BLOCK_BYTES, iter_svmlight
+from ..threads import usable_cores
 from .folder import Description
 from .writer import DatasetWriter
 

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...kernels.passes import scan_sparse
-from ...runtime.pace import Pace
+from ..csr import scan_rows
 from .arrays import CHUNK_BYTES, DAMAGED, DTYPES, ArrayFile, DatasetError, check_sha256, map_array
 
 FORMAT, VERSION = "hingeline dataset", 1
@@ -179,25 +178,6 @@ def _check_columns(indptr: np.ndarray, indices: np.ndarray, columns: int, folder
     bad, _, _ = scan_rows(indptr, indices, np.broadcast_to(np.float32(1.0), indices.size), columns)
     if bad >= 0:
         raise DatasetError(f"{folder / 'indices.npy'}: row {bad} has a column outside of [0, {columns}).")
-
-
-def scan_rows(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, columns: int) -> tuple[int, bool, bool]:
-    """Return the first row that is malformed (-1: none), whether columns increase in each row, whether values are 1."""
-    increasing = all_ones = True
-    for begin, end in Pace().slices(indptr.size - 1):
-        bad, in_order, ones = scan_sparse(unsigned(indptr), unsigned(indices), values, columns, begin, end)
-        if bad >= 0:
-            return int(bad), False, False
-        increasing &= bool(in_order)
-        all_ones &= bool(ones)
-    return -1, increasing, all_ones
-
-
-def unsigned(array: np.ndarray) -> np.ndarray:
-    """Return the view that kernels take of 32-bit or 64-bit integers."""
-    view = array.view(f"u{array.itemsize}")
-    view.flags.writeable = False
-    return view
 
 
 def _csr(vectors: dict[str, np.ndarray], description: Description) -> sparse.csr_matrix:

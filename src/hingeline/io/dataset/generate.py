@@ -6,16 +6,14 @@ label, and a share of the labels is turned over. The same arguments give the sam
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from math import expm1, gcd, log, log1p
 from os import PathLike
 
 import numpy as np
 
 from ...kernels.random import GOLDEN, MASK, plain_below, plain_word, seeded
-from ..text.load import usable_cores
+from ..threads import map_in_order, usable_cores
 from .draw import Zipf, draw_rows
 from .folder import Description
 from .writer import DatasetWriter
@@ -110,30 +108,13 @@ def make_dataset(
     recipe = Recipe(columns, per_row, zipf, noise, values, seed)
     source = f"made: zipf {zipf:g}, noise {noise:g}, seed {seed}"
     with DatasetWriter(path, force=force, source=source) as writer:
-        for block in _in_order(recipe, rows, n_threads or usable_cores()):
+        size = max(1, BLOCK_NONZEROS // per_row)
+        bounds = ((begin, min(begin + size, rows)) for begin in range(0, rows, size))
+        for block in map_in_order(lambda bound: recipe.rows(*bound), bounds, n_threads or usable_cores()):
             writer.append(*block)
             if progress is not None:
                 progress(writer.rows, rows)
         return writer.commit(columns=columns)
-
-
-def _in_order(
-    recipe: Recipe, rows: int, n_threads: int
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield all rows in blocks; threads draw the next few while one is written."""
-    size = max(1, BLOCK_NONZEROS // recipe.per_row)
-    waiting: deque[Future[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = deque()
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            for begin in range(0, rows, size):
-                waiting.append(pool.submit(recipe.rows, begin, min(begin + size, rows)))
-                if len(waiting) > n_threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
 
 
 def _check(columns: int, per_row: int, zipf: float, noise: float) -> None:

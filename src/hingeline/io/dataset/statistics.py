@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..text.load import usable_cores
 from ..text.streams import Progress
 from ..text.svmlight import iter_svmlight
+from ..threads import usable_cores
 from .arrays import CHUNK_BYTES
 from .folder import count_labels, is_dataset, open_dataset, read_description
 

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..csr import row_blocks, scan_rows
 from .arrays import CHUNK_BYTES, DTYPES, GrowingArray
-from .folder import DESCRIPTION, Description, count_labels, is_dataset, scan_rows
+from .folder import DESCRIPTION, Description, count_labels, is_dataset
 
 MOST_COLUMNS = 2**60  # what the JSON file may say
+BLOCK_ENTRIES = CHUNK_BYTES // 8  # written at a time
 
 
 class DatasetWriter:
@@ -161,9 +163,7 @@ def write_dataset(path: str | PathLike[str], X: Any, y: Any, *, force: bool = Fa
     if y.shape != (X.shape[0],):
         raise ValueError(f"y has shape {y.shape}, X has {X.shape[0]} rows: one label a row is needed.")
     with DatasetWriter(path, force=force, source="memory") as writer:
-        rows_at_a_time = max(1, CHUNK_BYTES // 8 * X.shape[0] // max(1, X.indices.size))
-        for begin in range(0, X.shape[0], rows_at_a_time):
-            end = min(begin + rows_at_a_time, X.shape[0])
+        for begin, end in row_blocks(X.indptr, BLOCK_ENTRIES, BLOCK_ENTRIES):
             first, last = int(X.indptr[begin]), int(X.indptr[end])
             indptr = X.indptr[begin : end + 1].astype(np.int64) - first
             writer.append(y[begin:end], indptr, X.indices[first:last], _as_floats(X.data[first:last]))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..atomic import atomic_write
+from ..csr import row_blocks
 from . import writing
 from .streams import COMPRESSORS
 
@@ -55,7 +56,7 @@ def dump_svmlight(
     with _opened(target) as file:
         for line in (comment or "").splitlines():
             file.write(f"# {line}\n".encode())
-        for begin, end in _slices(X.indptr):
+        for begin, end in row_blocks(X.indptr, SLICE_ENTRIES, SLICE_ENTRIES):
             file.write(_text(X, labels, queries, begin, end, 0 if zero_based else 1))
 
 
@@ -111,16 +112,6 @@ def _queries(query_id: Any, n_rows: int) -> np.ndarray:
     return queries.astype(np.int64)
 
 
-def _slices(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield bounds of consecutive rows with about SLICE_ENTRIES entries and labels together."""
-    begin, n_rows = 0, indptr.size - 1
-    while begin < n_rows:
-        end = int(np.searchsorted(indptr, indptr[begin] + SLICE_ENTRIES, side="right")) - 1
-        end = min(n_rows, begin + SLICE_ENTRIES, max(end, begin + 1))
-        yield begin, end
-        begin = end
-
-
 def _text(X: Any, labels: np.ndarray, queries: np.ndarray, begin: int, end: int, base: int) -> Any:
     indptr = X.indptr[begin : end + 1].astype(np.int64)
     entries = slice(int(indptr[0]), int(indptr[-1]))
@@ -146,26 +137,11 @@ def _decimals(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @contextmanager
 def _opened(target: Any) -> Iterator[Any]:
-    """Open a path, which appears at the end and only where all went well; take a file object as it is."""
+    """Open a path, which appears only when all is written; take a file object as it is."""
     if hasattr(target, "write"):
         yield target
         return
-    path = os.fspath(target)
-    suffix = os.path.splitext(path)[1].lower()
-    compressor = COMPRESSORS.get(suffix, lambda file: file)
-    handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file, compressor(file) as stream:
-            yield stream
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
-
-
-def _umask() -> int:
-    """Return the permissions that new files do not get; asking for them sets them, too."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    path = os.fsdecode(target)
+    compressor = COMPRESSORS.get(os.path.splitext(path)[1].lower(), nullcontext)
+    with atomic_write(path) as file, compressor(file) as stream:
+        yield stream

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..threads import usable_cores
 from .streams import Progress, name_of
 from .svmlight import Block, ZeroBased, iter_svmlight
 
@@ -92,11 +93,6 @@ def load_svmlight(
         _raise_beyond(sources, files, base, n_features)
     results = [rows.result(base, n_features) for rows in files]
     return results if several else results[0]
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _raise_beyond(sources: list[Any], files: list[_Rows], base: int, n_features: int) -> None:

@@ -1,4 +1,4 @@
-"""Bytes from a path or a file object, plain or compressed, in blocks of whole lines, read ahead where that helps.
+"""Bytes from a path or a file object, plain or compressed, in blocks of whole lines.
 
 Compression is recognised by the first bytes, not by the name: gzip, bzip2, xz and, with the package ``zstandard``,
 zstd. Files are read rather than mapped: a mapped file that another program shortens ends the process, mapped pages
@@ -12,16 +12,13 @@ import gzip
 import io
 import lzma
 import os
-import queue
-import threading
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from .zstd import ZstdReader, zstd_writer
 
-T = TypeVar("T")
 Stream = io.RawIOBase | io.BufferedIOBase
 Progress = Callable[[int, "int | None"], None]  # bytes of the file read so far, and its size where it is known
 
@@ -158,44 +155,3 @@ def _read(stream: Stream, view: memoryview) -> int:
         if error.errno is not None:
             raise
         raise DamagedFile(f"the compressed data is damaged ({error}).") from error
-
-
-def read_ahead(items: Iterator[T], depth: int) -> Generator[T]:
-    """Yield ``items``, which a thread of its own takes up to ``depth`` ahead of use."""
-    ready: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
-    stopped = threading.Event()
-
-    def run() -> None:
-        last: tuple[None, BaseException | None, bool] = (None, None, True)
-        try:
-            for item in items:
-                if not _put(ready, (item, None, False), stopped):
-                    return
-        except BaseException as error:
-            last = (None, error, True)
-        _put(ready, last, stopped)
-
-    thread = threading.Thread(target=run, name="hingeline-read-ahead", daemon=True)
-    thread.start()
-    try:
-        while True:
-            item, error, ended = ready.get()
-            if error is not None:
-                raise error
-            if ended:
-                return
-            yield item  # type: ignore[misc]
-    finally:
-        stopped.set()
-        thread.join(timeout=1.0)  # it may wait for bytes that never come
-
-
-def _put(ready: queue.Queue[Any], item: Any, stopped: threading.Event) -> bool:
-    """Put an item when there is room; return False where nobody waits for it any more."""
-    while not stopped.is_set():
-        try:
-            ready.put(item, timeout=0.05)
-            return True
-        except queue.Full:
-            continue
-    return False

@@ -8,20 +8,17 @@ order of the file. A line that is wrong raises a ValueError with file, line, col
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..threads import map_in_order, read_ahead
 from . import lines as machine
 from .malformed import MalformedLine, position_of_repeated
-from .streams import DamagedFile, Progress, Source, Stream, line_blocks, name_of, open_source, read_ahead
+from .streams import DamagedFile, Progress, Source, Stream, line_blocks, name_of, open_source
 
-T = TypeVar("T")
-R = TypeVar("R")
 ZeroBased = bool | Literal["auto"]
 
 BLOCK_BYTES = 1 << 20  # text that is parsed at once: it and what it becomes stay in a core's cache
@@ -115,7 +112,7 @@ def _blocks(source: Any, rules: Rules, block_bytes: int, n_threads: int, progres
         with open_source(source) as (raw, stream, compressed):
             texts = _texts(raw, stream, block_bytes)
             texts = read_ahead(texts, BLOCKS_AHEAD) if compressed else texts
-            blocks = _map_in_order(
+            blocks = map_in_order(
                 lambda text: (parse_block(text.buffer, text.length, rules), text.done), texts, n_threads
             )
             with closing(texts), closing(blocks):  # before the file
@@ -133,24 +130,6 @@ def _blocks(source: Any, rules: Rules, block_bytes: int, n_threads: int, progres
 def _texts(raw: Source, stream: Stream, block_bytes: int) -> Generator[Text]:
     for buffer, length in line_blocks(stream, block_bytes, machine.SPARE):
         yield Text(buffer, length, raw.done)
-
-
-def _map_in_order(function: Callable[[T], R], items: Iterator[T], n_threads: int) -> Generator[R]:
-    """Yield ``function(item)`` for each item, in order; several are computed at a time where there are threads."""
-    if n_threads == 1:
-        yield from map(function, items)
-        return
-    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="hingeline-parse")
-    waiting: deque[Future[R]] = deque()
-    try:
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > n_threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # who was interrupted need not wait
 
 
 def parse_block(buffer: bytearray, length: int, rules: Rules) -> Block:
