@@ -21,6 +21,13 @@ def narrow(n=5000, d=60):
     return np.random.default_rng(0).normal(size=(n, d))
 
 
+def scattered(n, d, per_row):
+    """Return sparse rows of about as many entries each."""
+    rng = np.random.default_rng(0)
+    at = rng.integers(d, size=n * per_row)
+    return sparse.csr_array((rng.random(at.size), (np.repeat(np.arange(n), per_row), at)), shape=(n, d))
+
+
 def test_small_problems_go_to_rounding():
     first, last = phases(narrow(50, 4), 1.0)
     assert (first.engine, first.stop.tol) == ("newton", 0.0)
@@ -28,13 +35,13 @@ def test_small_problems_go_to_rounding():
 
 
 def test_many_features_are_the_hybrids():
-    X = sparse.random(3000, 5000, 0.01, format="csr", random_state=0)
+    X = scattered(3000, 5000, 50)
     assert [p.engine for p in phases(X, 1.0)] == ["hybrid"]
 
 
 @pytest.mark.parametrize(("loss", "engine"), [(Hinge, "newton"), (SquaredHinge, "newton_cg"), (Logistic, "newton_cg")])
 def test_a_few_thousand_features_may_be_newtons_by_products(loss, engine):
-    X = sparse.random(9000, 2100, 0.002, format="csr", random_state=0)
+    X = scattered(9000, 2100, 4)
     first, second, last = phases(X, 0.1, loss=loss)
     assert [first.engine, second.engine, last.engine] == ["hybrid", engine, "hybrid"]
     assert second.budget.most < np.inf  # a guess that is exceeded by far ends it
@@ -43,19 +50,19 @@ def test_a_few_thousand_features_may_be_newtons_by_products(loss, engine):
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
 @pytest.mark.parametrize("exceeded", [1e-9, 1e9])
 def test_products_that_are_too_many_lose_nothing(monkeypatch, loss, exceeded):
-    X, y = classification(4000, 70, seed=6)
+    X, y = classification(4000, 40, seed=6)
     for module in (select, smoothed):
         monkeypatch.setattr(module, "LARGEST_FACTOR", 20)
     monkeypatch.setattr(select, "LARGEST_SAMPLED_FACTOR", 20)
     monkeypatch.setattr(select, "MOST", 1e-9)
     monkeypatch.setattr(select, "CLEARLY", 1e9)
     monkeypatch.setattr(select, "EXCEEDED", exceeded)
-    s = solve(X, y, loss(1.0), gap_tol=1e-6, random_state=0)
+    s = solve(X, y, loss(1.0), gap_tol=1e-4, random_state=0)
     engine = "newton" if loss is Hinge else "newton_cg"
     assert s.solver == (f"hybrid+{engine}+hybrid" if exceeded < 1.0 else f"hybrid+{engine}")
     assert s.stop_reason == "gap_tol"
-    alone = solve(X, y, loss(1.0), solver="hybrid", gap_tol=1e-6, random_state=0)
-    assert s.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-6)
+    alone = solve(X, y, loss(1.0), solver="hybrid", gap_tol=1e-4, random_state=0)
+    assert s.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-4)
 
 
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
