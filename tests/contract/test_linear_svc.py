@@ -293,3 +293,10 @@ def test_in_the_company_of_scikit_learn():
     assert search.best_score_ > 0.5
     assert search.predict(X_MANY).shape == Y_MANY.shape
     assert search.best_estimator_[-1].converged_.all()
+
+
+def test_warm_start_of_a_model_without_dual_variables():
+    model = LinearSVC(warm_start=True, gap_tol=1e-9, random_state=0).fit(X, Y)
+    objective = model.objective_
+    del model.dual_coef_  # as in a model that was read from one of LIBLINEAR's files
+    assert model.fit(X, Y).objective_ == pytest.approx(objective, rel=1e-8)

@@ -63,6 +63,8 @@ def test_free_intercepts_and_sparse_rows_and_engines():
         search = LinearSVCCV(Cs=CS, loss="hinge", early_stopping=False, random_state=0, **params).fit(csr(data), y)
         expected = table_of(LinearSVC, csr(data).tocsr(), y, loss="hinge", **params)
         np.testing.assert_allclose(search.scores_, expected, atol=1e-9)
+        alone = LinearSVC(C=search.C_, loss="hinge", random_state=0, **params).fit(csr(data), y)
+        assert search.objective_ == pytest.approx(alone.objective_, rel=1e-6)
 
 
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc", "neg_log_loss", "callable"])
@@ -134,6 +136,41 @@ def test_x_is_not_copied(monkeypatch):
     assert len(seen) == 20
     assert len({id(shared) for shared in seen}) == 1  # one matrix for all folds and C
     assert np.shares_memory(seen[0].rows.X, data)
+
+
+@pytest.mark.parametrize(("chooser", "model", "data", "y"), PAIRS, ids=IDS)
+def test_x_and_y_are_read_once(monkeypatch, chooser, model, data, y):
+    import hingeline.estimators.base as base
+    import hingeline.estimators.training_set as training_set
+
+    calls = []
+    for module, name in ((base, "read_data"), (training_set, "encode_labels"), (training_set, "checked_targets")):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, f=original, n=name: calls.append(n) or f(*a))
+    chooser(Cs=CS).fit(data, y)
+    assert sorted(calls) == sorted(["read_data", "checked_targets" if model is LinearSVR else "encode_labels"])
+
+
+@pytest.mark.parametrize(
+    ("chooser", "model", "params"),
+    [
+        (LinearSVCCV, LinearSVC, {"loss": "hinge", "solver": "hybrid", "tol": 0.01}),
+        (LinearSVCCV, LinearSVC, {"solver": "newton"}),
+        (LogisticRegressionCV, LogisticRegression, {"solver": "newton_cg"}),
+        (LinearSVRCV, LinearSVR, {"loss": "squared_epsilon_insensitive", "solver": "hybrid"}),
+    ],
+    ids=["hybrid", "newton", "newton_cg", "svr"],
+)
+def test_the_refit_starts_from_what_the_folds_have_reached(chooser, model, params):
+    data, y = regression(1500, 12, seed=5) if model is LinearSVR else classification(1500, 12, seed=5)
+    search = chooser(Cs=[0.01, 1.0], random_state=0, **params).fit(data, y)
+    cold = model(C=search.C_, random_state=0, **params).fit(data, y)
+    assert search.converged_
+    assert search.objective_ == pytest.approx(cold.objective_, rel=1e-3)
+    if "newton" in params["solver"]:
+        assert search.n_iter_ < cold.n_iter_
+    else:
+        assert search.n_steps_ < 0.9 * cold.n_steps_
 
 
 def test_without_a_refit_there_are_scores_alone():

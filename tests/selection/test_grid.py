@@ -41,12 +41,12 @@ def study(**change):
         "data": DATA,
         "folds": FOLDS,
         "problem_at": problem_at,
-        "is_taught": lambda fold, k: True,
+        "is_trainable": lambda fold, k: True,
         "score": accuracy,
         "solver": "hybrid",
         "stop": Stop(gap_tol=1e-6),
         "seed": 5,
-        "n_machines": 1,
+        "n_problems": 1,
     }
     return Study(**{**how, **change})
 
@@ -122,14 +122,14 @@ def test_cells_of_an_earlier_run_are_not_trained_again():
     np.testing.assert_array_equal(rest.of("gap"), whole.of("gap"))
 
 
-def test_what_has_nothing_to_learn_from_never_wins():
+def test_a_class_without_rows_is_never_predicted():
     seen = []
 
     def score(fold, C, values, weights):
         seen.append((values.copy(), weights))
         return 0.5
 
-    Grid(study(score=score, is_taught=lambda fold, k: k == 1, n_machines=2), CS[:1]).run()
+    Grid(study(score=score, is_trainable=lambda fold, k: k == 1, n_problems=2), CS[:1]).run()
     for values, weights in seen:
         assert (values[:, 0] == -np.inf).all()
         assert np.isfinite(values[:, 1]).all()
@@ -151,3 +151,30 @@ def test_sweeps_are_told_with_their_chain():
 
 def test_the_share_of_held_out_rows():
     assert study().test_share == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_the_solutions_at_the_best_c_are_kept(n_threads):
+    kept = {}
+
+    def score(fold, C, values, weights):
+        return 1.0 if C in (0.1, 1.0) else 0.5  # of equal means the smallest C is the best
+
+    def on_cell(k, fold, cell, reached):
+        kept[k, fold] = reached
+
+    grid = Grid(study(score=score), CS, n_threads=n_threads, on_cell=on_cell, keeps_best=True)
+    grid.run()
+    assert len(grid.best) == N_FOLDS
+    for fold, (reached,) in enumerate(grid.best):
+        assert reached.C == 0.1
+        assert reached is kept[1, fold][0]
+
+
+def test_nothing_is_kept_that_is_not_asked_for_or_not_known():
+    grid = Grid(study(), CS)
+    done = grid.run().cells
+    assert grid.best is None
+    grid = Grid(study(), CS, done=done, keeps_best=True)
+    grid.run()
+    assert grid.best is None

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hingeline.selection.choice import Choice
-    from hingeline.selection.grid import Cell, Table
     from hingeline.selection.record import SearchRecord
+    from hingeline.selection.table import Cell, Table
 
 INTERRUPTED = 130
 HEADER, WIDTHS = ("C", "score", "+-", "seconds", "gap", "folds"), (10, 8, 8, 8, 8, 7)

@@ -1,4 +1,4 @@
-"""What every estimator trained row by row shares: runs, certificates as attributes, the warning at a cap."""
+"""What the estimators share: training, certificates as attributes, the warning at a cap."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..data.problem import Data, Problem
+from ..kernels.losses import Loss
 from ..solution import Snapshot, Solution
 from ..solvers.engines import SOLVERS
 from ..solvers.free_intercept import train_free
@@ -25,6 +26,7 @@ from ..solvers.train import train
 from .base import dense_coef
 from .callbacks import CallbackSupport
 from .html_repr import CertificateRepr
+from .training_set import TrainingSet
 from .watch import Watch
 
 PER_SOLUTION = {
@@ -57,79 +59,124 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
-Start = Callable[[Problem, int], "np.ndarray | None"]
+# Where problem k starts from: keyword arguments of ``train``, such as alpha0. Empty: from zero.
+Start = Callable[[Problem, int], dict[str, Any]]
+
+
+def from_zero(problem: Problem, k: int) -> dict[str, Any]:
+    """Return the start of a problem of which nothing is known."""
+    return {}
 
 
 class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
-    """Trains one problem, or one a class, by ``solver`` with the stop rules and caps of the parameters."""
+    """Trains one problem, or one per class, by ``solver`` with the stop rules and caps of the parameters."""
 
     def _bias(self) -> float:
         """Return the value of the constant feature whose weight is the intercept."""
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _solve(
-        self,
-        data: Data,
-        problem_of: Callable[[int], Problem],
-        n: int,
-        start: Start,
-        trainer: Callable[..., Solution] | None = None,
-        *,
-        watch: Watch | None = None,
-        names: Sequence[Any] = (),
-    ) -> list[Solution]:
-        """Solve the problems 0 to n - 1 over ``data`` by ``trainer`` (None: over rows), on ``n_jobs`` threads."""
-        watch = watch or Watch()
-        run = trainer or (train_free if self.fit_intercept == "free" else train)
-        stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
+    def _loss(self) -> Loss:
+        """Return the loss that the parameters describe."""
+        raise NotImplementedError
+
+    def _stop(self) -> Stop:
+        """Return the stop rule and the caps."""
+        return Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        """Read and check what ``fit`` is given."""
+        raise NotImplementedError
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train.
+
+        Parameters
+        ----------
+        X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Multiplies C row by row; rows of weight zero count for nothing.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._read(X, y, sample_weight)
+        return self._fit_rows(rows, self._previous(rows))
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _fit_from(self, rows: TrainingSet, start: Start) -> Any:
+        """Train on rows that were read before, from a start that is known: the last fit of a search."""
+        return self._fit_rows(rows, start)
+
+    def _fit_rows(self, rows: TrainingSet, start: Start) -> Any:
+        with Watch(self, rows.X, rows.y, rows.sample_weight, **rows.known) as watch:
+            solutions = self._train(rows, start, watch)
+            self._keep(rows, solutions)
+        self._report(solutions)
+        return self
+
+    def _train(self, rows: TrainingSet, start: Start, watch: Watch) -> list[Solution]:
+        """Train every problem, on ``n_jobs`` threads."""
+        loss, stop, trainer, n = self._loss(), self._stop(), self._trainer(rows.data), rows.n_problems
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n)
 
-        def one(k: int, **how: Any) -> Solution:
-            problem = problem_of(k)
-            alpha0 = start(problem, k)
+        def train_one(k: int, **how: Any) -> Solution:
+            problem = rows.problem(k, loss)
+            how |= {"solver": self.solver, **start(problem, k)}
             with watch.problem(k) as callback:
-                return run(
-                    problem,
-                    self.solver,
-                    stop,
-                    seed=int(seeds[k]),
-                    alpha0=alpha0,
-                    callback=callback,
-                    **how,
-                )
+                return trainer(problem, stop=stop, seed=int(seeds[k]), callback=callback, **how)
 
         n_jobs = effective_n_jobs(self.n_jobs)
-        if data.blocks is not None:  # each problem would read the files and take the memory that is left
+        if rows.data.blocks is not None:  # each problem would read the files and take the memory that is left
             n_jobs = 1
-        watch.begin(n, names, parallel=min(n_jobs, n) > 1)
-        return train_each(one, n, n_jobs)
+        watch.begin(n, rows.names, parallel=min(n_jobs, n) > 1)
+        return train_each(train_one, n, n_jobs)
 
-    def _previous(self, data: Data, comparable: bool) -> Start:
-        """Return what gives the start of problem k: where ``warm_start`` has something, dual variables or weights."""
-        if not (self.warm_start and comparable):
-            return lambda problem, k: None
+    def _trainer(self, data: Data) -> Callable[..., Solution]:
+        """Return the function that trains one problem over ``data``."""
+        return train_free if self.fit_intercept == "free" else train
+
+    def _has_model_of(self, rows: TrainingSet) -> bool:
+        """Tell whether there is a model of the same classes and the same number of features."""
+        if not hasattr(self, "coef_") or dense_coef(self.coef_).shape[-1] != rows.data.n_features:
+            return False
+        classes = rows.known.get("classes_")
+        return classes is None or np.array_equal(self.classes_, classes)
+
+    def _previous(self, rows: TrainingSet) -> Start:
+        """Return where problems start from: if ``warm_start`` finds a model, from its dual variables or weights."""
+        if not (self.warm_start and self._has_model_of(rows)):
+            return from_zero
+        signed = np.atleast_2d(getattr(self, "dual_coef_", ()))  # a model that LIBLINEAR wrote has none
+        if signed.shape[1] == rows.data.n_rows:
+            return lambda problem, k: {"alpha0": signed[k] * problem.signs}
+        weights = self._weights(rows.data.rows.bias)
+        return lambda problem, k: {"alpha0": from_weights(problem, weights[k])}
+
+    def _weights(self, bias: float) -> np.ndarray:
+        """Return the weights of each problem, with that of the constant feature ``bias`` at the end."""
         coef = np.atleast_2d(dense_coef(self.coef_))
-        if coef.shape[1] != data.n_features:
-            return lambda problem, k: None
-        signed = np.atleast_2d(self.dual_coef_)
-        if signed.shape[1] == data.n_rows:
-            return lambda problem, k: signed[k] * problem.signs
-        bias = data.rows.bias
         constant = np.atleast_1d(self.intercept_) / bias if bias else np.zeros(coef.shape[0])
-        return lambda problem, k: from_weights(problem, np.append(coef[k], constant[k]))
+        return np.column_stack([coef, constant])
+
+    def _keep(self, rows: TrainingSet, solutions: list[Solution]) -> None:
+        """Set every attribute of a fitted estimator; nothing before this changes one."""
+        raise NotImplementedError
 
     def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
-        """Return the attributes that predictions need, from what each problem has reached; None: has not begun."""
+        """Return the attributes that predictions need, from what each problem has reached (None: it has not begun)."""
         if len(reached) == 1 and reached[0] is not None:
             return {"coef_": np.atleast_2d(reached[0].w), "intercept_": np.atleast_1d(reached[0].intercept)}
         zero = np.zeros_like(next(at.w for at in reached if at is not None))
         coef = np.array([zero if at is None else at.w for at in reached])
         return {"coef_": coef, "intercept_": np.array([0.0 if at is None else at.intercept for at in reached])}
 
-    def _keep_runs(self, features: dict[str, Any], solutions: list[Solution]) -> None:
-        """Set what a run leaves, and what is known of the features."""
+    def _keep_runs(self, known: dict[str, Any], solutions: list[Solution]) -> None:
+        """Set the attributes that were ``known`` before training, and those that tell how it went."""
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(features)
+        self.__dict__.update(known)
         single = len(solutions) == 1
         for name, field in PER_SOLUTION.items():
             values = [getattr(s, field) for s in solutions]
@@ -140,14 +187,16 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         self.history_ = solutions[0].history if single else [s.history for s in solutions]
 
     def _report(self, solutions: list[Solution]) -> None:
-        """Print where asked to, and warn where a cap ended training."""
+        """Print a line per problem if ``verbose``, and warn if a cap ended training."""
         if self.verbose:
             for s in solutions:
                 print(
                     f"[{type(self).__name__}] {s.solver}: {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, "
                     f"violation {s.certificate.violation:.2e}, gap {s.certificate.gap:.2e} ({s.stop_reason})"
                 )
-        capped = [s for s in solutions if not (s.converged or s.stop_reason == "callback")]  # who asks knows
+        capped = [
+            s for s in solutions if not (s.converged or s.stop_reason == "callback")
+        ]  # whoever asked for that knows
         if capped:
             worst = max(capped, key=lambda s: s.certificate.gap)
             remedy = "Scale the data, or choose a smaller C."
@@ -159,7 +208,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
                 f"{worst.certificate.violation:.2e}. The model is usable, its objective is within that gap of the "
                 f"optimum. {remedy}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -59,23 +59,23 @@ def _checked_classes(classes: np.ndarray) -> np.ndarray:
     return classes
 
 
-def encode_weights(sample_weight: Any, X_rows: int) -> np.ndarray | None:
-    """Return the rows' weights as float64, checked; None where there are none."""
+def encode_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Return the rows' weights as float64, checked; None if there are none."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real):
-        weights = np.full(X_rows, sample_weight, dtype=np.float64)
+        weights = np.full(n_rows, sample_weight, dtype=np.float64)
     else:
         weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
         if weights.ndim != 1:
             raise ValueError(f"Sample weights must be 1D array or scalar; got shape {weights.shape}.")
-        check_consistent_length(weights, np.empty(X_rows, dtype=bool))
-    check_weights(weights, X_rows)
+        check_consistent_length(weights, np.empty(n_rows, dtype=bool))
+    check_weights(weights, n_rows)
     return weights
 
 
-def drop_weightless(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
-    """Raise where rows of zero weight leave a single class to train on."""
+def check_classes_have_weight(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
+    """Raise if all rows with a weight above zero belong to a single class."""
     if weights is None:
         return
     left = np.bincount(codes, weights=weights > 0.0, minlength=classes.size)
@@ -89,7 +89,7 @@ def drop_weightless(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray 
 def class_weights(
     class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray | None:
-    """Return one weight a class; None where all are 1. "balanced" counts rows by weight, as scikit-learn does."""
+    """Return one weight per class; None if all are 1. "balanced" counts rows by weight, as scikit-learn does."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):

@@ -12,15 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.problem import Data
 from ..kernels.losses import Hinge, Loss, SquaredHinge
 from ..solution import Solution
 from ..solvers.multiclass.crammer_singer import train_crammer_singer
-from ..solvers.stop import Stop
 from .base import support_of
+from .certified import Start, from_zero
 from .classifier import CLASSIFIER_CONSTRAINTS
-from .labels import class_weights
 from .sparse_penalty import SparsePenaltyClassifier
+from .training_set import ClassificationSet, TrainingSet
 from .watch import Watch
 
 LOSSES: dict[str, Callable[[float], Loss]] = {"hinge": Hinge, "squared_hinge": SquaredHinge}
@@ -141,53 +140,55 @@ class LinearSVC(SparsePenaltyClassifier):
     def _l1_share(self) -> float:
         return 1.0 if self.penalty == "l1" else 0.0
 
-    def _train(
-        self,
-        data: Data,
-        classes: np.ndarray,
-        codes: np.ndarray,
-        weights: np.ndarray | None,
-        watch: Watch | None = None,
-    ) -> list[Solution]:
+    def _train(self, rows: TrainingSet, start: Start, watch: Watch) -> list[Solution]:
         if self.multi_class == "ovr":
-            return super()._train(data, classes, codes, weights, watch)
+            return super()._train(rows, start, watch)
         if self.penalty != "l2":
             raise ValueError(
                 'multi_class="crammer_singer" has the penalty "l2" alone: choose it, or multi_class="ovr".'
             )
         if self.fit_intercept == "free":
             raise ValueError('multi_class="crammer_singer" has no free intercept: choose fit_intercept=True or False.')
-        per_class = class_weights(self.class_weight, classes, codes, weights)
-        if per_class is not None:
-            weights = per_class[codes] if weights is None else weights * per_class[codes]
-        stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        how: dict[str, Any] = {"seed": seed, "alpha0": self._previous_examples(data.n_rows, classes)}
-        watch = watch or Watch()
+        assert isinstance(rows, ClassificationSet)
+        codes, weights = rows.codes, rows.weights
+        if rows.class_weights is not None:
+            of_rows = rows.class_weights[codes]
+            weights = of_rows if weights is None else weights * of_rows
         watch.begin(1)
         with watch.problem(0) as callback:
-            how["callback"] = callback
-            return [train_crammer_singer(data, codes, classes.size, weights, float(self.C), self.solver, stop, **how)]
+            solution = train_crammer_singer(
+                rows.data,
+                codes,
+                rows.classes.size,
+                weights,
+                float(self.C),
+                self.solver,
+                self._stop(),
+                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                alpha0=self._previous_of_all_classes(rows),
+                callback=callback,
+            )
+        return [solution]
 
-    def _previous_examples(self, n_rows: int, classes: np.ndarray) -> np.ndarray | None:
-        """Return the dual variables of the machine for all classes, where ``warm_start`` finds them."""
-        if not (self.warm_start and hasattr(self, "coef_") and np.array_equal(self.classes_, classes)):
+    def _previous_of_all_classes(self, rows: ClassificationSet) -> np.ndarray | None:
+        """Return Crammer and Singer's dual variables, if ``warm_start`` finds them."""
+        if not (self.warm_start and self._has_model_of(rows)):
             return None
         alpha = np.atleast_2d(self.dual_coef_)
-        if alpha.shape[1] != n_rows:
+        if alpha.shape[1] != rows.data.n_rows:
             return None
-        return np.vstack([-alpha, alpha]).T if classes.size == 2 else alpha.T
+        return np.vstack([-alpha, alpha]).T if rows.classes.size == 2 else alpha.T
 
-    def _keep(
-        self, features: dict[str, Any], classes: np.ndarray, codes: np.ndarray, solutions: list[Solution]
-    ) -> None:
+    def _previous(self, rows: TrainingSet) -> Start:
+        return super()._previous(rows) if self.multi_class == "ovr" else from_zero
+
+    def _keep(self, rows: TrainingSet, solutions: list[Solution]) -> None:
         if self.multi_class == "ovr":
-            super()._keep(features, classes, codes, solutions)
+            super()._keep(rows, solutions)
             return
-        self._keep_runs(features, solutions)
+        self._keep_runs(rows.known, solutions)
         (s,) = solutions
-        binary = classes.size == 2
-        self.classes_ = classes
+        binary = self.classes_.size == 2
         self.coef_ = s.w[1:] - s.w[:1] if binary else s.w
         self.intercept_ = s.intercept[1:] - s.intercept[:1] if binary else s.intercept
         self.dual_coef_ = np.ascontiguousarray(s.alpha[:, 1] if binary else s.alpha.T)

@@ -7,19 +7,16 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from ..data.problem import make_problem
 from ..kernels.losses import EVERY_LOSS, Loss
-from ..solution import Snapshot
-from ..solvers.solve import checked_targets
-from .base import decision_values, dense_coef, read_to_fit, read_to_predict, support_of
+from ..solution import Snapshot, Solution
+from .base import decision_values, dense_coef, read_to_predict, support_of
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
-from .labels import encode_weights
-from .watch import Watch
+from .training_set import RegressionSet, TrainingSet, read_regression
 
 LOSSES: dict[str, type[Loss]] = {kind.name: kind for kind in EVERY_LOSS if kind.is_regression}
 OF_SOME_LOSSES = {"epsilon": 0.0, "quantile": 0.5}  # parameters that not every loss has, and their defaults
@@ -127,48 +124,24 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
-        """Train.
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> RegressionSet:
+        return read_regression(self, X, y, sample_weight, bias=self._bias())
 
-        Parameters
-        ----------
-        X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-            Multiplies C row by row; rows of weight zero count for nothing.
+    def _keep(self, rows: TrainingSet, solutions: list[Solution]) -> None:
+        self._keep_runs(rows.known, solutions)
+        (s,) = solutions
+        self.coef_ = s.w
+        self.intercept_ = np.array([s.intercept])
+        self.dual_coef_ = s.alpha
+        self.support_ = support_of(s.alpha)
 
-        Returns
-        -------
-        self
-        """
-        if y is None:
-            raise ValueError("This LinearSVR estimator requires y to be passed, but the target y is None.")
-        data, features = read_to_fit(X, self._bias(), self.n_jobs)
-        y = column_or_1d(y, warn=True)
-        if y.size != data.n_rows:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{data.n_rows}, {y.size}]")
-        y = checked_targets(y, data.n_rows)
-        weights = encode_weights(sample_weight, data.n_rows)
-        problem = make_problem(data, y, weights, self._loss(self.C))
-        start = self._previous(data, hasattr(self, "coef_"))
-        with Watch(self, X, y, sample_weight, **features) as watch:
-            solutions = self._solve(data, lambda k: problem, 1, start, watch=watch)
-            self._keep_runs(features, solutions)
-            self.coef_ = solutions[0].w
-            self.intercept_ = np.array([solutions[0].intercept])
-            self.dual_coef_ = solutions[0].alpha
-            self.support_ = support_of(self.dual_coef_)
-        self._report(solutions)
-        return self
-
-    def _loss(self, C: float) -> Loss:
+    def _loss(self) -> Loss:
         """Return the loss with its parameters; raise if one is set that the loss does not have."""
         kind = LOSSES[self.loss]
         for name, default in OF_SOME_LOSSES.items():
             if name not in kind._fields and getattr(self, name) != default:
                 raise ValueError(f"loss={self.loss!r} has no {name}: leave it at {default}.")
-        return kind(float(C), *(float(getattr(self, name)) for name in kind._fields[1:]))
+        return kind(float(self.C), *(float(getattr(self, name)) for name in kind._fields[1:]))
 
     def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
         model = super()._model_of(reached)

@@ -12,13 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..solution import Snapshot
+from ..solution import Snapshot, Solution
 from ..solvers.engines import STEPWISE_SOLVERS
 from ..solvers.one_class.one_class import train_one_class
-from ..solvers.stop import Stop
 from .base import decision_values, read_to_fit, read_to_predict, support_of
-from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
+from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator, Start, from_zero
 from .labels import encode_weights
+from .training_set import TrainingSet
 from .watch import Watch
 
 ON_BOUNDARY = 1e-12  # times rho: support vectors on the boundary count as inside, whatever rounding makes of them
@@ -96,7 +96,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Train.
 
         Parameters
@@ -113,20 +113,21 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         """
         data, features = read_to_fit(X, 0.0)
         weights = encode_weights(sample_weight, data.n_rows)
-        stop = Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
+        return self._fit_rows(TrainingSet(X, y, sample_weight, data, features, weights), from_zero)
+
+    def _train(self, rows: TrainingSet, start: Start, watch: Watch) -> list[Solution]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with Watch(self, X, y, sample_weight, **features) as watch:
-            watch.begin(1)
-            with watch.problem(0) as callback:
-                solution = train_one_class(
-                    data, weights, float(self.nu), self.solver, stop, seed=seed, callback=callback
-                )
-            self._keep_runs(features, [solution])
-            self.__dict__.update(_model(solution.w, -solution.intercept))
-            self.dual_coef_ = solution.alpha
-            self.support_ = support_of(solution.alpha)
-        self._report([solution])
-        return self
+        watch.begin(1)
+        with watch.problem(0) as callback:
+            how: dict[str, Any] = {"seed": seed, "callback": callback}
+            return [train_one_class(rows.data, rows.weights, float(self.nu), self.solver, self._stop(), **how)]
+
+    def _keep(self, rows: TrainingSet, solutions: list[Solution]) -> None:
+        self._keep_runs(rows.known, solutions)
+        (s,) = solutions
+        self.__dict__.update(_model(s.w, -s.intercept))
+        self.dual_coef_ = s.alpha
+        self.support_ = support_of(s.alpha)
 
     def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
         (at,) = reached

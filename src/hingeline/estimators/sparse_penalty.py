@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..data.problem import Data, Problem
 from ..solution import Solution
 from ..solvers.l1.columns import columns_if_many
 from ..solvers.l1.primal import train_primal
-from ..solvers.stop import Stop
-from .base import dense_coef
-from .certified import Start
+from .certified import Start, from_zero
 from .classifier import CertifiedClassifier
+from .training_set import TrainingSet
 
 
 class SparsePenaltyClassifier(CertifiedClassifier):
@@ -24,32 +21,22 @@ class SparsePenaltyClassifier(CertifiedClassifier):
         """Return l1_ratio: 0 for the penalty "l2", 1 for "l1"."""
         raise NotImplementedError
 
-    def _solve(
-        self,
-        data: Data,
-        problem_of: Callable[[int], Problem],
-        n: int,
-        start: Start,
-        trainer: Callable[..., Solution] | None = None,
-        **watched: Any,
-    ) -> list[Solution]:
+    def _trainer(self, data: Data) -> Callable[..., Solution]:
         if self.penalty == "l2":
-            return super()._solve(data, problem_of, n, start, **watched)
+            return super()._trainer(data)
         columns, l1_ratio = columns_if_many(data), self._l1_share()
         free = self.fit_intercept == "free"
 
-        def over_columns(problem: Problem, solver: str, stop: Stop, *, n_threads: int, **how: Any) -> Solution:
+        def over_columns(problem: Problem, *, n_threads: int, **how: Any) -> Solution:
             """Train on one thread, however many there are: threads go over the classes here."""
-            return train_primal(problem, solver, stop, columns=columns, l1_ratio=l1_ratio, free_intercept=free, **how)
+            return train_primal(problem, columns=columns, l1_ratio=l1_ratio, free_intercept=free, **how)
 
-        return super()._solve(data, problem_of, n, start, over_columns, **watched)
+        return over_columns
 
-    def _previous(self, data: Data, comparable: bool) -> Start:
+    def _previous(self, rows: TrainingSet) -> Start:
         if self.penalty == "l2":
-            return super()._previous(data, comparable)
-        if not (self.warm_start and comparable) or dense_coef(self.coef_).shape[1] != data.n_features:
-            return lambda problem, k: None
-        coef, bias = dense_coef(self.coef_), data.rows.bias
-        constant = self.intercept_ / bias if bias else np.zeros(coef.shape[0])
-        weights: Any = np.column_stack([coef, constant])
-        return lambda problem, k: weights[k]
+            return super()._previous(rows)
+        if not (self.warm_start and self._has_model_of(rows)):
+            return from_zero
+        weights = self._weights(rows.data.rows.bias)
+        return lambda problem, k: {"alpha0": weights[k]}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator, _fit_context, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import check_random_state
@@ -23,16 +23,19 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.problem import Data
-from ..estimators.base import read_to_fit
-from ..estimators.labels import encode_weights
-from ..solvers.stop import Stop
+from ..data.problem import Problem
+from ..estimators.certified import Start, from_zero
+from ..estimators.training_set import TrainingSet
 from .choice import choose
 from .early import EarlyEnd
+from .fold_problems import FoldProblems
 from .folds import read_folds
-from .grid import Grid, Study, Table
+from .grid import Grid, Study
 from .path import checked_grid
+from .refit import from_folds
 from .scoring import HeldOutScore, scorer_of
+from .start import Reached, start_from
+from .table import Table
 from .watch import SearchWatch
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -4.0, 4.0  # of the grid that a number of values stands for, as in scikit-learn
@@ -70,10 +73,6 @@ class ChoosesC(BaseEstimator):
     """
 
     _model_class: Any
-
-    def _teach(self, data: Data, y: Any, weights: np.ndarray | None) -> Any:
-        """Read y; a subclass returns an object that tells what each fold's machines learn from (see ``teaching``)."""
-        raise NotImplementedError
 
     def _model(self, C: float) -> Any:
         """Return an untrained model with this estimator's parameters."""
@@ -114,35 +113,36 @@ class ChoosesC(BaseEstimator):
         self
         """
         _raise_for_params(params, self, "fit")
-        grid = self.grid()
-        study, features = self._study(X, y, sample_weight, params)
-        early = EarlyEnd() if self.early_stopping else None
-        with SearchWatch(self, X, y, sample_weight, grid, len(study.folds)) as watch:
-            table = Grid(
+        Cs, rows = self.grid(), self._read(X, y, sample_weight)
+        study = self._study(rows, params)
+        with SearchWatch(self, X, y, sample_weight, Cs, len(study.folds)) as watch:
+            grid = Grid(
                 study,
-                grid,
-                early=early,
+                Cs,
+                early=EarlyEnd() if self.early_stopping else None,
                 n_threads=effective_n_jobs(self.n_jobs),
                 on_cell=watch.cell,
                 on_row=lambda k, table: watch.row(k, self._row_text(k, table) if self.verbose else None),
                 callback=watch.callback,
-            ).run()
+                keeps_best=self.refit,
+            )
+            table = grid.run()
             choice = choose(table.of("score"))
             learned = {
-                "Cs_": grid,
+                "Cs_": Cs,
                 "scores_": table.of("score"),
                 "mean_scores_": choice.means,
                 "std_errors_": choice.std_errors,
                 "fit_times_": table.of("seconds"),
                 "fit_gaps_": table.of("gap"),
-                "C_": float(grid[choice.best]),
-                "C_1se_": float(grid[choice.one_se]),
+                "C_": float(Cs[choice.best]),
+                "C_1se_": float(Cs[choice.one_se]),
                 "best_score_": float(choice.means[choice.best]),
-                **features,
+                **rows.features,
             }
             if self.refit:
                 with watch.refit(self._model(learned["C_"])) as model:
-                    model.fit(X, y, sample_weight)
+                    model._fit_from(rows, self._start_of_refit(study, grid.best))
                 learned |= {name: value for name, value in vars(model).items() if _is_learned(name)}
             for name in [name for name in vars(self) if _is_learned(name)]:
                 delattr(self, name)
@@ -152,36 +152,39 @@ class ChoosesC(BaseEstimator):
 
     def study(self, X: Any, y: Any, sample_weight: Any = None) -> Study:
         """Return what ``fit`` would cross-validate, for a ``Grid`` of one's own."""
-        return self._study(X, y, sample_weight, {})[0]
+        return self._study(self._read(X, y, sample_weight), {})
 
-    def _study(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> tuple[Study, dict[str, Any]]:
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        data, features = read_to_fit(X, self._bias())
-        weights = encode_weights(sample_weight, data.n_rows)
-        to_split, to_score = self._route(weights, params)
-        teaching = self._teach(data, y, weights)
-        labels, stratify = teaching.y, teaching.is_classification
-        folds = read_folds(self.cv, X, labels, data.n_rows, stratify=stratify, **to_split)
-        machines = teaching.of(folds)
-        model = self._model(1.0)
-        _set(model, features)
-        if stratify:
-            model.classes_ = teaching.classes
-        score = HeldOutScore(model, self.scoring, X, labels, folds, to_score)
-        study = Study(
-            data,
+    def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
+        model, stratify = self._model(1.0), is_classifier(self)
+        _set(model, rows.known)
+        to_split, to_score = self._route(rows.weights, params)
+        folds = read_folds(self.cv, rows.X, rows.truth, rows.data.n_rows, stratify=stratify, **to_split)
+        problems = FoldProblems(rows, folds, model._loss())
+        score = HeldOutScore(model, self.scoring, rows.X, rows.truth, folds, to_score)
+        return Study(
+            rows.data,
             folds,
-            teaching.n_machines,
-            machines.problem_at,
-            machines.is_taught,
-            partial(score, bias=data.rows.bias),
+            rows.n_problems,
+            problems.problem_at,
+            problems.is_trainable,
+            partial(score, bias=rows.data.rows.bias),
             self.solver,
-            Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time),
+            self._stop(),
             int(check_random_state(self.random_state).randint(2**31 - 1)),
             self.fit_intercept == "free",
         )
-        return study, features
+
+    def _start_of_refit(self, study: Study, best: list[list[Reached | None]] | None) -> Start:
+        """Return where the fit to all rows starts from: what the folds have reached at the best C."""
+        if best is None:
+            return from_zero
+
+        def start(problem: Problem, k: int) -> dict[str, Any]:
+            reached = {number: at for number, of_fold in enumerate(best) if (at := of_fold[k]) is not None}
+            mean = from_folds(problem, list(reached.values()), [study.folds[number] for number in reached])
+            return start_from(mean, problem, self.solver, study.stop, free_intercept=study.free_intercept)
+
+        return start
 
     def _route(self, weights: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what the splitter and the scorer are given besides rows and labels."""

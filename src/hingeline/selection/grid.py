@@ -1,7 +1,7 @@
-"""Cross-validation over a grid of C: one walk along C for each fold and machine, on all cores.
+"""Cross-validation over a grid of C: one walk along C for each problem of each fold, on all cores.
 
 Cells of the table (C x fold) are filled from the smallest C to the largest, since only complete rows tell whether
-larger C can still win. A thread that finds nothing left to do in a row goes ahead to the next one; where the rule then
+larger C can still win. A thread that finds nothing left to do in a row goes ahead to the next one; if the rule then
 ends the path, that work is given up. So a result depends on the seed alone, and threads are seldom idle.
 """
 
@@ -23,9 +23,12 @@ from ..runtime.pace import Pace
 from ..solution import Progress, Solution
 from ..solvers.engines import engines_of
 from ..solvers.stop import Stop
+from .choice import choose
 from .early import EarlyEnd
 from .folds import Fold
-from .walk import Reached, Walk
+from .start import Reached
+from .table import Cell, Table
+from .walk import Walk
 
 NEWTON_WORK = 4.0  # an iteration of Newton's method, in visits of each row
 
@@ -39,22 +42,22 @@ class Study:
     data : Data
         All rows, read once.
     folds : list of Fold
-    n_machines : int
-        Binary problems of a model: one a class where there are more than two classes, else one.
-    problem_at : callable (fold, machine, C) -> Problem
-    is_taught : callable (fold, machine) -> bool
-        Whether a machine has anything to learn from in a fold; one that has not never wins (-inf).
+    n_problems : int
+        Problems of a model: one per class if there are more than two classes, else one.
+    problem_at : callable (fold, k, C) -> Problem
+    is_trainable : callable (fold, k) -> bool
+        Whether problem k has anything to learn from in a fold; if not, its class is never predicted (-inf).
     score : callable (fold, C, values, weights) -> float
-        Score of the held-out rows, from their decision values (n_held_out, n_machines) and the machines' weights.
+        Score of the held-out rows, from their decision values (n_held_out, n_problems) and each problem's weights.
     solver, stop, seed, free_intercept
         How each problem is trained.
     """
 
     data: Data
     folds: list[Fold]
-    n_machines: int
+    n_problems: int
     problem_at: Callable[[int, int, float], Problem]
-    is_taught: Callable[[int, int], bool]
+    is_trainable: Callable[[int, int], bool]
     score: Callable[[int, float, np.ndarray, list[np.ndarray | None]], float]
     solver: str
     stop: Stop
@@ -68,39 +71,12 @@ class Study:
         return held_out / max(1, sum(int(fold.counts.sum(dtype=np.int64)) for fold in self.folds))
 
 
-class Cell(NamedTuple):
-    """One C in one fold; sums, or the worst, over the machines."""
-
-    score: float
-    seconds: float
-    gap: float
-    work: float
-    converged: bool
-    stop_reason: str
-
-
 class Part(NamedTuple):
-    """What one machine gives to a cell."""
+    """What one problem gives to a cell."""
 
-    solution: Solution | None  # None where there was nothing to learn from
+    solution: Solution | None  # None if there was nothing to learn from
     reached: Reached | None
     values: np.ndarray
-
-
-@dataclass
-class Table:
-    """The cells that are done: arrays of shape (n_Cs, n_folds), NaN elsewhere."""
-
-    Cs: np.ndarray
-    cells: dict[tuple[int, int], Cell]
-    n_folds: int
-
-    def of(self, field: str) -> np.ndarray:
-        """Return one field of all cells."""
-        out = np.full((self.Cs.size, self.n_folds), np.nan)
-        for at, cell in self.cells.items():
-            out[at] = getattr(cell, field)
-        return out
 
 
 class Grid:
@@ -115,13 +91,20 @@ class Grid:
         The rule that ends the path; None: it is not ended.
     n_threads : int
     on_cell : callable (k, fold, Cell, list of Reached), optional
-        Told of every cell that counts, when it is done; a list of where its machines are now goes with it.
+        Called with every cell when it is done, and with the solutions of its problems.
     on_row : callable (k, Table), optional
-        Told of every C that all folds are done with; a true answer ends the path there.
+        Called when all folds are done with a C; a true answer ends the path there.
     callback : callable (chain, Progress), optional
-        Told of every sweep, from any thread; a true answer ends that training.
+        Called after every sweep, from any thread; a true answer ends that training.
     done, reached : mappings, optional
-        Cells of an earlier run, and where its machines were: (fold, machine) -> Reached.
+        Cells of an earlier run, and its last solutions: (fold, k) -> Reached.
+    keeps_best : bool
+        Keep the solutions at the C of the best mean score, for a fit to all rows.
+
+    Attributes
+    ----------
+    best : list of list of Reached, or None
+        By fold and problem, after ``run``, if they are to be kept and all of them are known.
     """
 
     def __init__(
@@ -136,19 +119,23 @@ class Grid:
         callback: Callable[[int, Progress], object] | None = None,
         done: Mapping[tuple[int, int], Cell] | None = None,
         reached: Mapping[tuple[int, int], Reached] | None = None,
+        keeps_best: bool = False,
     ) -> None:
         self._study, self._early, self._on_cell, self._on_row = study, early, on_cell, on_row
         self._callback = callback
         self._n_threads = 1 if study.data.blocks is not None else n_threads
         self.table = Table(Cs, dict(done or {}), len(study.folds))
         self._stopped = Event()
-        n_chains = len(study.folds) * study.n_machines
+        n_chains = len(study.folds) * study.n_problems
         self._test_share = study.test_share
         each = max(1, self._n_threads // n_chains)
         self._walks = [self._walk(chain, each, reached or {}) for chain in range(n_chains)]
-        self._next = [self._first_open(chain // study.n_machines) for chain in range(n_chains)]
+        self._next = [self._first_open(chain // study.n_problems) for chain in range(n_chains)]
         self._parts: dict[tuple[int, int], dict[int, Part]] = {}
         self._row = 0
+        self._keeps_best = keeps_best
+        self._reached: dict[tuple[int, int], list[Reached | None]] = {}  # of rows that are not complete
+        self.best: list[list[Reached | None]] | None = None
 
     def run(self) -> Table:
         """Fill the table as far as the rule goes."""
@@ -161,12 +148,12 @@ class Grid:
 
     def _walk(self, chain: int, n_threads: int, reached: Mapping[tuple[int, int], Reached]) -> Walk | None:
         study = self._study
-        fold, machine = divmod(chain, study.n_machines)
-        if not study.is_taught(fold, machine):
+        fold, problem = divmod(chain, study.n_problems)
+        if not study.is_trainable(fold, problem):
             return None
-        seed = int(np.random.SeedSequence((study.seed, fold, machine)).generate_state(1, np.uint64)[0])
+        seed = int(np.random.SeedSequence((study.seed, fold, problem)).generate_state(1, np.uint64)[0])
         return Walk(
-            lambda C: study.problem_at(fold, machine, C),
+            lambda C: study.problem_at(fold, problem, C),
             study.solver,
             study.stop,
             seed=seed,
@@ -174,7 +161,7 @@ class Grid:
             callback=None if self._callback is None else partial(self._callback, chain),
             cancelled=self._stopped.is_set,
             n_threads=n_threads,
-            reached=reached.get((fold, machine)),
+            reached=reached.get((fold, problem)),
         )
 
     def _first_open(self, fold: int) -> int:
@@ -199,7 +186,7 @@ class Grid:
                     for future in wait(pending, return_when=FIRST_COMPLETED).done:
                         self._take(pending.pop(future), future.result())
             finally:
-                self._stopped.set()  # threads see neither Ctrl-C nor the rule: they are told, then waited for
+                self._stopped.set()  # threads see neither Ctrl-C nor the rule
 
     def _choose(self, busy: set[int]) -> int | None:
         """Return the chain to go on with: the one at the smallest C, but none that is two rows ahead."""
@@ -211,9 +198,9 @@ class Grid:
         return min(open_chains)[1] if open_chains else None
 
     def _step(self, chain: int) -> Part:
-        """Train one machine for its next C, and score the rows that are held out."""
+        """Train a chain's problem for its next C, and score the rows that are held out."""
         walk = self._walks[chain]
-        held_out = self._study.folds[chain // self._study.n_machines].held_out
+        held_out = self._study.folds[chain // self._study.n_problems].held_out
         if walk is None:
             return Part(None, None, np.full(held_out.size, -np.inf))
         solution = walk.advance(float(self.table.Cs[self._next[chain]]))
@@ -225,19 +212,22 @@ class Grid:
         return Part(solution, walk.reached, values)
 
     def _take(self, chain: int, part: Part) -> None:
-        """Add what a machine has given; where that completes a cell, score it."""
-        fold, machine = divmod(chain, self._study.n_machines)
+        """Add what a chain has given; if that completes a cell, score it."""
+        fold, problem = divmod(chain, self._study.n_problems)
         k = self._next[chain]
         self._next[chain] += 1
         parts = self._parts.setdefault((k, fold), {})
-        parts[machine] = part
-        if len(parts) < self._study.n_machines:
+        parts[problem] = part
+        if len(parts) < self._study.n_problems:
             return
         del self._parts[k, fold]
-        in_order = [parts[m] for m in range(self._study.n_machines)]
+        in_order = [parts[number] for number in range(self._study.n_problems)]
+        reached = [part.reached for part in in_order]
         self.table.cells[k, fold] = self._cell(k, fold, in_order)
+        if self._keeps_best:
+            self._reached[k, fold] = reached
         if self._on_cell is not None:
-            self._on_cell(k, fold, self.table.cells[k, fold], [part.reached for part in in_order])
+            self._on_cell(k, fold, self.table.cells[k, fold], reached)
 
     def _cell(self, k: int, fold: int, parts: list[Part]) -> Cell:
         C = float(self.table.Cs[k])
@@ -269,11 +259,18 @@ class Grid:
         table = self.table
         while self._row < table.Cs.size and all((self._row, f) in table.cells for f in range(table.n_folds)):
             asked = self._on_row is not None and self._on_row(self._row, table)
+            self._keep_if_best(self._row)
             self._row += 1
             if self._row < table.Cs.size and (asked or (self._early is not None and self._ends(self._early))):
                 table.cells = {at: cell for at, cell in table.cells.items() if at[0] < self._row}
                 return True
         return self._row == table.Cs.size
+
+    def _keep_if_best(self, row: int) -> None:
+        reached = [self._reached.pop((row, fold), None) for fold in range(self.table.n_folds)]
+        if choose(self.table.of("score")[: row + 1]).best == row:
+            known = [of_fold for of_fold in reached if of_fold is not None]
+            self.best = known if len(known) == len(reached) else None
 
     def _ends(self, early: EarlyEnd) -> bool:
         scores, work = self.table.of("score")[: self._row], self.table.of("work")[: self._row]

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..data.problem import Data
 from ..estimators import LinearSVC
 from .cross_validated import ChoosesC, selection_constraints
-from .teaching import Labels, read_labels
 
 
 class LinearSVCCV(ChoosesC, LinearSVC):
@@ -103,9 +99,6 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _teach(self, data: Data, y: Any, weights: np.ndarray | None) -> Labels:
-        return read_labels(data, y, weights, self.class_weight, self._model(1.0)._loss())
 
     def to_sklearn(self) -> Any:
         """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it."""

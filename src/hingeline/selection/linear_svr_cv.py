@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..data.problem import Data
 from ..estimators import LinearSVR
 from .cross_validated import ChoosesC, selection_constraints
-from .teaching import Targets, read_targets
 
 
 class LinearSVRCV(ChoosesC, LinearSVR):
@@ -104,6 +100,3 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _teach(self, data: Data, y: Any, weights: np.ndarray | None) -> Targets:
-        return read_targets(data, y, weights, self._loss(1.0))

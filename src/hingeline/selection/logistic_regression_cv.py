@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..data.problem import Data
 from ..estimators import LogisticRegression
 from .cross_validated import ChoosesC, selection_constraints
-from .teaching import Labels, read_labels
 
 
 class LogisticRegressionCV(ChoosesC, LogisticRegression):
@@ -100,9 +96,6 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _teach(self, data: Data, y: Any, weights: np.ndarray | None) -> Labels:
-        return read_labels(data, y, weights, self.class_weight, self._model(1.0)._loss())
 
     def to_sklearn(self) -> Any:
         """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this binary model, for exports."""

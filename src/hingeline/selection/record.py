@@ -20,8 +20,8 @@ from ..io.models.native_file import read_native, write_native
 from ..io.records.json_file import JsonFileError
 from ..io.records.search_folder import has_search, read_search, write_search
 from .choice import Choice, choose
-from .grid import Cell, Table
-from .walk import Reached
+from .start import Reached
+from .table import Cell, Table
 
 KIND = "starts of hingeline search"
 LISTS = {"scores": "score", "seconds": "seconds", "gaps": "gap", "work": "work"}

@@ -1,4 +1,4 @@
-"""Where a model starts from when C grows: the better of two changes of the last solution, by dual value.
+"""Where training starts from when C grows: the better of two changes of the last solution, by dual value.
 
 With alpha the solution at C and C' = r C, both of these stay in the box for any factor from 1 to r:
 
@@ -12,17 +12,72 @@ best factor is found, not guessed. At t = s = 1 the solution is left as it is: a
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.problem import Problem
 from ..kernels.losses import Loss, lower, upper
-from ..kernels.passes import squared_length, sum_dual_terms
+from ..kernels.passes import scores, squared_length, sum_dual_terms
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
-from ..solvers.state import new_variables_of
+from ..solvers.engines import AUTO, ENGINES, NEWTON
+from ..solvers.select import SMALL, by_products, plan
+from ..solvers.state import Near, new_variables_of
+from ..solvers.stop import Stop
 
 AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding
+
+
+class Reached(NamedTuple):
+    """A solution, as far as the problem for the next C needs it.
+
+    Attributes
+    ----------
+    C : float
+    alpha, w : ndarray
+        Dual variables; weights, the intercept's last.
+    shift : float
+        By how much the scores differ from those of another solution nearby, on average; infinite if none is known.
+    engine : str
+        The engine that found it.
+    """
+
+    C: float
+    alpha: np.ndarray
+    w: np.ndarray
+    shift: float
+    engine: str
+
+
+def start_from(
+    reached: Reached, problem: Problem, solver: str, stop: Stop, *, free_intercept: bool = False
+) -> dict[str, Any]:
+    """Return how ``train`` is to begin with ``problem``, from the solution of the same one at a smaller C."""
+    growth = problem.loss.C / reached.C
+    if solver == AUTO and reached.engine == NEWTON and _newton_is_safe(problem):
+        solver = NEWTON  # sweeps were given up at a smaller C, and a larger one makes them slower still
+    first = plan(problem, solver, stop)[0].engine
+    if ENGINES[reached.engine].begins_near and ENGINES[first].begins_near and not free_intercept:
+        near = Near(reached.w, reached.shift)
+        return {"solver": solver, "alpha0": growth * reached.alpha, "near": near}
+    return {"solver": solver, "alpha0": best_start(problem, reached.alpha, growth)}
+
+
+def _newton_is_safe(problem: Problem) -> bool:
+    """Tell whether Newton's method, once it was the better one, needs no budget and leaves nothing to rounding."""
+    return problem.data.n_rows * problem.data.n_features > SMALL and not by_products(problem)
+
+
+def mean_shift(problem: Problem, change: np.ndarray) -> float:
+    """Return the root mean square of what a ``change`` of the weights adds to the scores of the problem's rows."""
+    out = np.zeros(problem.data.n_rows)
+    for begin, end in Pace().slices(out.size):
+        scores(problem.data.rows, change, out, begin, end)
+    if problem.kept is not None:
+        out = out[problem.kept]
+    return sqrt(squared_length(out) / max(out.size, 1))
 
 
 def at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
