@@ -5,18 +5,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 # One folder of compiled kernels for each state of the sources: see tools/source_hash.py.
 CACHED = NUMBA_CACHE_DIR="$$($(BIN)/python tools/source_hash.py)"
+# Each worker of pytest takes a stretch of the tests, and when it is done the rest of another's.
+WORKERS = -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench clean
+.PHONY: help demo test test-portable lint format docs bench clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/demo.stamp  ## train both engines over a grid of C on built-in data; a table and a plot
 	$(CACHED) $(BIN)/hingeline demo
 
 test: lint  ## lint, types, and the tests with warnings as errors
-	$(CACHED) $(BIN)/python -m pytest -n 2
+	$(CACHED) $(BIN)/python -m pytest $(WORKERS)
+
+test-portable: $(VENV)/all.stamp  ## the numerical tests as other CPUs would run them
+	$(BIN)/python tools/portable_tests.py $(WORKERS)
 
 lint: $(VENV)/all.stamp  ## ruff and mypy
 	$(BIN)/ruff check

@@ -5,3 +5,7 @@ import os
 from source_hash import numba_cache_dir
 
 os.environ["NUMBA_CACHE_DIR"] = str(numba_cache_dir())
+
+import compile_once
+
+compile_once.install()
