@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all: written beside their place, and moved into it when complete."""
+"""Files that appear as a whole or not at all: written beside their place, and moved into it when complete."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 @contextmanager
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """Open ``path`` for writing; where anything fails before the end, what was there stays as it was.
+    """Open ``path`` for writing; if anything fails before the end, an existing file stays as it was.
 
-    Links are followed, and a file that is replaced keeps its permissions. What is no plain file (a device, a pipe) is
-    written to directly: moving a file there would replace it.
+    Links are followed, and a file that is replaced keeps its permissions. A device or a pipe is written to directly:
+    moving a file there would replace it.
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -26,7 +26,7 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
             yield file
         return
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{path}: the folder {target.parent} does not exist.")
+        raise FileNotFoundError(f"{path}: the folder {target.parent} does not exist: make it first.")
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -41,7 +41,7 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _permissions(target: Path) -> int:
-    """Return those of the file to be replaced, else what a new file would get."""
+    """Return the permissions of the file to be replaced; if there is none, those of a new file."""
     try:
         return target.stat().st_mode & 0o7777
     except FileNotFoundError:

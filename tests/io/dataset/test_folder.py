@@ -200,7 +200,7 @@ def test_what_is_unfinished_does_not_open(tmp_path):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (np.ones((3, 2)), np.ones(2), "one label a row"),
+        (np.ones((3, 2)), np.ones(2), "one label per row"),
         (np.ones((3, 2)), np.array(["a", "b", "c"]), "encode them"),
         (np.ones((3, 2), complex), np.ones(3), "real numbers"),
         (np.array([["a"]]), np.ones(1), "real numbers"),

@@ -150,11 +150,11 @@ def learned(header, name):
         (lambda h: h["content"]["parameters"]["pairs"].append(["shell", 1]), "no parameter 'shell'"),
         (lambda h: h["content"]["learned"]["pairs"].append(["__class__", 1]), "does not end in an underscore"),
         (lambda h: h["content"]["learned"]["pairs"].append(["fit", 1]), "does not end in an underscore"),
-        (lambda h: learned(h, "coef_").__setitem__(1, {"array": 99}), "nothing that a model file holds"),
-        (lambda h: learned(h, "coef_").__setitem__(1, {"array": -1}), "nothing that a model file holds"),
-        (lambda h: learned(h, "coef_").__setitem__(1, {"call": "x"}), "nothing that a model file holds"),
+        (lambda h: learned(h, "coef_").__setitem__(1, {"array": 99}), "does not belong in a model file"),
+        (lambda h: learned(h, "coef_").__setitem__(1, {"array": -1}), "does not belong in a model file"),
+        (lambda h: learned(h, "coef_").__setitem__(1, {"call": "x"}), "does not belong in a model file"),
         (lambda h: learned(h, "coef_").__setitem__(1, {"strings": ["a"]}), "do not fit together"),
-        (lambda h: learned(h, "coef_").__setitem__(1, {"strings": ["a" * 10**6, *"b" * 10**5]}), "nothing that"),
+        (lambda h: learned(h, "coef_").__setitem__(1, {"strings": ["a" * 10**6, *"b" * 10**5]}), "does not belong"),
         (lambda h: learned(h, "classes_").__setitem__(1, {"strings": ["a", "b", "c"]}), "do not fit together"),
         (lambda h: learned(h, "intercept_").__setitem__(1, 0.0), "do not fit together"),
         (lambda h: learned(h, "n_features_in_").__setitem__(1, 4), "do not fit together"),
@@ -177,7 +177,7 @@ def test_deep_nesting_and_later_versions(tmp_path):
     for _ in range(100):
         deep = {"list": [deep]}
     path.write_bytes(with_header(text, lambda h: h["content"].update(more=deep)))
-    with pytest.raises(ModelFileError, match="nothing that a model file holds"):
+    with pytest.raises(ModelFileError, match="does not belong in a model file"):
         load_model(path)
     path.write_bytes(text.replace(MAGIC + b"1", MAGIC + b"2"))
     with pytest.raises(ModelFileError, match="this version reads 1"):

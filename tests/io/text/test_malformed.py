@@ -10,7 +10,7 @@ from hingeline.io import iter_svmlight, load_svmlight
 WRONG = [
     (b"x 1:1", 1, "label 'x' is not a finite decimal number"),
     (b"nan 1:1", 1, "label 'nan' is not a finite"),
-    (b"1,2 1:1", 1, "label '1,2': several labels a row (multilabel) are not supported"),
+    (b"1,2 1:1", 1, "label '1,2': several labels per row (multilabel) are not supported"),
     (b"1:1 2:1", 1, "the line begins with '1:1': its label is missing"),
     (b"  +-1 2:1", 3, "label '+-1' is not"),
     (b"1e400 2:1", 1, "'1e400' overflows"),

@@ -1,6 +1,6 @@
-"""Vectors in ``.npy`` files: grown block by block in bounded memory, and mapped back with every byte accounted for.
+"""Vectors in ``.npy`` files: written block by block in bounded memory, and mapped after a check of every length.
 
-The header of a file takes 128 bytes, so that it can be written when the length is known, which is at the end.
+The header of a file always takes 128 bytes, so that it can be written at the end, when the length is known.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 HEADER_BYTES = 128
 MAGIC = b"\x93NUMPY\x01\x00"
-CHUNK_BYTES = 1 << 22  # of what is read, changed or hashed at a time
+CHUNK_BYTES = 1 << 22  # read, changed or hashed at a time
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 DAMAGED = "the dataset is damaged; convert the data again."
 
@@ -26,7 +26,7 @@ class DatasetError(ValueError):
 
 
 class ArrayFile(NamedTuple):
-    """What is known of a vector on disk; the checksum covers its elements, not the header."""
+    """The description of a vector on disk; the checksum covers its elements, not the header."""
 
     dtype: str
     size: int
@@ -36,7 +36,7 @@ class ArrayFile(NamedTuple):
 class GrowingArray:
     """A vector on disk that grows, in the first of ``dtypes`` that holds every element exactly.
 
-    What is there already is written again, wider, when an element asks for it; the last type holds anything.
+    When an element needs a wider type, the elements so far are written again; the last type must hold anything.
     """
 
     def __init__(self, path: Path, dtypes: tuple[Any, ...]) -> None:
@@ -77,7 +77,7 @@ class GrowingArray:
         old_path.unlink()
 
     def finish(self) -> ArrayFile:
-        """Complete the file, have it on disk, and tell what it holds."""
+        """Complete the file, make sure that it is on disk, and return its description."""
         self.file.seek(0)
         self.file.write(_header(self.dtype, self.size))
         self.file.flush()
@@ -91,9 +91,9 @@ class GrowingArray:
 
 
 def map_array(path: Path, expected: ArrayFile) -> np.ndarray:
-    """Return the vector in ``path`` as a read-only view of the file, which must hold what is ``expected`` and no more.
+    """Return the vector in ``path`` as a read-only view of the file, which must hold exactly what is ``expected``.
 
-    Nothing is read but the header, and nothing is allocated.
+    Only the header is read, and no memory is allocated.
     """
     dtype, size = _on_disk(expected.dtype), expected.size
     try:
@@ -108,7 +108,7 @@ def map_array(path: Path, expected: ArrayFile) -> np.ndarray:
     with open(path, "rb") as file:
         if file.read(HEADER_BYTES) != _header(dtype, size):
             raise DatasetError(f"{path} does not begin as a vector of {size} {expected.dtype}: {DAMAGED}")
-    if size == 0:  # which cannot be mapped
+    if size == 0:  # an empty file cannot be mapped
         return np.empty(0, dtype)
     return np.memmap(path, dtype, mode="r", offset=HEADER_BYTES, shape=(size,)).view(np.ndarray)
 
@@ -120,7 +120,7 @@ def check_sha256(array: np.ndarray, expected: ArrayFile, path: Path) -> None:
     for begin in range(0, elements.size, CHUNK_BYTES):
         sha256.update(elements[begin : begin + CHUNK_BYTES].data)
     if sha256.hexdigest() != expected.sha256:
-        raise DatasetError(f"{path}: its contents have changed since they were written; convert the data again.")
+        raise DatasetError(f"{path}: its elements have changed since they were written: {DAMAGED}")
 
 
 def _header(dtype: np.dtype, size: int) -> bytes:

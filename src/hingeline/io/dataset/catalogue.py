@@ -1,4 +1,4 @@
-"""The data sets that ``hingeline data`` knows by name, and where on this machine they are kept."""
+"""The data sets that ``hingeline data`` knows by name, and where they are kept on this computer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARCHIVES = (".tar.xz", ".tar.gz", ".tar.bz2", ".zip")
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set as published; None where a figure is not known."""
+    """A data set as published; None if a figure is not known."""
 
     name: str
     file: str  # below the address of the site, or of a mirror
@@ -37,12 +37,12 @@ class Entry:
 
 
 def note() -> str:
-    """Return what is to be said of all figures and licences."""
+    """Return the note on all figures and licences."""
     return _catalogue()[2]
 
 
 def entries() -> list[Entry]:
-    """Return every data set that is known: the paper's six first."""
+    """Return all known data sets, the paper's six first."""
     return list(_catalogue()[1].values())
 
 
@@ -50,12 +50,12 @@ def find_entry(name: str) -> Entry:
     """Return the data set of that name."""
     known = _catalogue()[1]
     if name not in known:
-        raise ValueError(f"no data set is known by the name {name!r}; `hingeline data list` shows those that are.")
+        raise ValueError(f"no data set is known by the name {name!r}: choose one that `hingeline data list` shows.")
     return known[name]
 
 
 def data_folder() -> Path:
-    """Return where fetched data sets are kept: HINGELINE_DATA, else a folder in the user's cache."""
+    """Return the folder of fetched data sets: HINGELINE_DATA if that is set, else a folder in the user's cache."""
     if named := os.environ.get("HINGELINE_DATA"):
         return Path(named)
     if sys.platform == "win32":

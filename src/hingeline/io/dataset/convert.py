@@ -1,4 +1,4 @@
-"""Text to dataset, in one pass and bounded memory."""
+"""svmlight text to a dataset, in one pass and in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .folder import Description
 from .writer import DatasetWriter
 
 DEFAULT_MEMORY = 1 << 30
-BYTES_PER_BYTE_OF_TEXT = 16  # at the most, while it is parsed and what it becomes is written
+BYTES_PER_BYTE_OF_TEXT = 16  # at the most, while text is parsed and rows are written
 SMALLEST_BLOCK = 1 << 14
 
 
@@ -37,19 +37,19 @@ def convert(
     source : str or path
         Text, plain or compressed.
     path : str or path
-        The folder to make; nothing is seen of it before it is complete.
+        The folder to make; it appears when it is complete.
     memory : int
         Bytes that the data may take in memory at a time, whatever its size.
     zero_based : bool or "auto"
-        Whether the text counts columns from 0; "auto": it does where a column 0 occurs.
+        Whether the text counts columns from 0; "auto": it does if a column 0 occurs.
     columns : int, optional
         Number of columns; default: the largest that occurs.
     force : bool
-        Replace a dataset that is there.
+        Replace a dataset that exists already.
     n_threads : int, optional
-        Threads that parse; default: one for each processor.
+        Threads that parse; default: one per core.
     progress : callable, optional
-        Called with the bytes read and their total, None where that is not known.
+        Called with the bytes read and their total, None if that is not known.
     """
     base = 0 if zero_based is True else 1
     n_threads = n_threads or usable_cores()

@@ -1,7 +1,7 @@
-"""Downloading data sets: resumed where a connection broke, verified, converted.
+"""Downloading data sets: resumed if a connection broke, verified, converted.
 
-pooch does the book-keeping (checksum, a file that appears only when it is whole); what it lacks is the way to go on
-from a part of a file, which is here. Proxies and certificates are taken from the environment, as ``requests`` does.
+pooch does the book-keeping (checksum, a file that appears only when it is complete); what it lacks, resuming a partial
+download, is here. Proxies and certificates are taken from the environment, as ``requests`` does.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ CHUNK_BYTES = 1 << 18
 ATTEMPTS = 4
 FIRST_WAIT = 1.0  # seconds before another attempt; each one doubles it
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and between two pieces of data
-MISSING = 'fetching needs pooch and requests: pip install "hingeline[data]".'
+MISSING = 'fetching needs pooch and requests, which are not installed: pip install "hingeline[data]".'
 
 
 class IncompleteDownload(OSError):
-    """The connection ended before the file did; what has arrived is kept."""
+    """The connection ended before the file did; the part that has arrived is kept."""
 
 
 class ResumingDownloader:
-    """Downloads into ``part`` and goes on from what is there already; pooch calls it."""
+    """Downloads into ``part``, from the end of what it holds already; pooch calls it."""
 
     def __init__(self, part: Path, progress: Progress | None = None) -> None:
         self.part, self.progress = part, progress
-        self.validator = part.with_name(part.name + ".validator")  # tells which version of the file the part is of
+        self.validator = part.with_name(part.name + ".validator")  # which version of the file it is
 
     def __call__(self, url: str, output_file: str, pooch: Any) -> None:
         """Download ``url``, in a few attempts, and leave it in ``output_file``."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                self._go_on(url)
+                self._continue(url)
                 break
             except IncompleteDownload as error:
                 if attempt == ATTEMPTS:
-                    raise IncompleteDownload(f"{error} Run the same command again to go on from there.") from None
+                    raise IncompleteDownload(f"{error} Run the same command again to continue from there.") from None
                 time.sleep(FIRST_WAIT * 2.0 ** (attempt - 1))
         self.validator.unlink(missing_ok=True)
         self.part.replace(output_file)
 
-    def _go_on(self, url: str) -> None:
+    def _continue(self, url: str) -> None:
         import requests
 
         have = self.part.stat().st_size if self.part.exists() else 0
@@ -58,7 +58,7 @@ class ResumingDownloader:
         try:
             with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
                 if response.status_code == 416 and response.headers.get("Content-Range") == f"bytes */{have}":
-                    return  # all of it is here
+                    return  # the part is complete
                 self._save(response, self._first_byte(response, have, url), url)
         except requests.exceptions.RequestException as error:
             raise IncompleteDownload(f"{url}: the connection broke ({error}).") from None
@@ -67,9 +67,9 @@ class ResumingDownloader:
         """Return where in the file the response begins."""
         if response.status_code == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
             return have
-        if response.status_code in (206, 416):  # not what was asked for: the part is of no use
+        if response.status_code in (206, 416):  # not what was asked for: the part is useless
             self.part.unlink(missing_ok=True)
-            raise IncompleteDownload(f"{url}: the server cannot go on from byte {have}.")
+            raise IncompleteDownload(f"{url}: the server cannot continue from byte {have}.")
         if response.status_code >= 500:
             raise IncompleteDownload(f"{url}: the server answers {response.status_code} {response.reason}.")
         if response.status_code != 200:
@@ -120,13 +120,13 @@ def fetch(
     base : str, optional
         Address of a mirror, in place of the site that the catalogue names.
     sha256 : str, optional
-        Checksum of the downloaded file; default: the catalogue's, where it knows one.
+        Checksum of the downloaded file; default: the catalogue's, if it has one.
     memory, force
         As for ``convert``.
     keep : bool
         Keep the downloaded file too.
     on_download, on_convert : callable, optional
-        Called with the bytes done and their total, None where that is not known.
+        Called with the bytes done and their total, None if that is not known.
     """
     if entry.is_archive:
         raise ValueError(
@@ -136,16 +136,16 @@ def fetch(
         raise ValueError(MISSING)
     known = sha256 or entry.sha256
     if known is not None and not re.fullmatch("[0-9a-fA-F]{64}", known):
-        raise ValueError(f"{known!r} is no SHA-256 checksum: it needs 64 hexadecimal digits.")
+        raise ValueError(f"{known!r} is no SHA-256 checksum: give 64 hexadecimal digits.")
     target, name = folder / entry.name, Path(entry.file).name
     if target.exists() and not force:
-        raise FileExistsError(f"{target} is there already; --force fetches it again.")
+        raise FileExistsError(f"{target} is there already: add --force to fetch it again.")
     downloads = folder / "downloads"
     if force:
         (downloads / name).unlink(missing_ok=True)
     downloads.mkdir(parents=True, exist_ok=True)
     path = _retrieve(entry.url(base), known, name, downloads, on_download)
-    columns = entry.columns  # a test set may not use the last ones
+    columns = entry.columns  # a test set may lack the last ones
     description = convert(path, target, memory=memory, columns=columns, force=force, progress=on_convert)
     if not keep:
         Path(path).unlink()
@@ -153,12 +153,12 @@ def fetch(
 
 
 def _retrieve(url: str, sha256: str | None, name: str, folder: Path, progress: Progress | None) -> str:
-    """Return the path of the file, downloaded where it is not there yet or not what it should be."""
+    """Return the path of the file; download it if it is missing or has another checksum."""
     import pooch
 
     log = pooch.get_logger()
     level = log.level
-    log.setLevel("ERROR")  # what it would say is said by the progress and by errors
+    log.setLevel("ERROR")  # progress and errors tell the rest
     try:
         return str(
             pooch.retrieve(

@@ -2,14 +2,14 @@
 
 ================  ===========================================================================================
 ``dataset.json``  format, shape, number of non-zeros, type and checksum of each vector, labels and their counts
-``indptr.npy``    row i occupies the entries indptr[i] to indptr[i + 1]; int32, or int64 where it must be
-``indices.npy``   columns, from 0; int32, or int64 where it must be
-``data.npy``      values, in float32 where that is exact, else in float64; no such file where all values are 1
-``labels.npy``    one number a row, in the type that they were given in
+``indptr.npy``    row i has the entries indptr[i] to indptr[i + 1]; int32, or int64 if needed
+``indices.npy``   columns, from 0; int32, or int64 if needed
+``data.npy``      values, in float32 if that is exact, else in float64; no such file if all values are 1
+``labels.npy``    one number per row, in the type in which they were given
 ================  ===========================================================================================
 
-A folder is believed as far as nothing can go wrong: types, lengths and row bounds are checked when it is opened, the
-columns when training reads them (or with ``verify=True``, together with the checksums).
+Types, lengths and row pointers are checked when a folder is opened, columns when training reads them (or with
+``verify=True``, together with the checksums).
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ OPTIONAL_VECTORS = {"data"}
 
 @dataclass(frozen=True)
 class Description:
-    """What ``dataset.json`` says. ``label_counts`` is None where labels are too many to be classes."""
+    """The content of ``dataset.json``. ``label_counts`` is None if there are too many labels for classes."""
 
     rows: int
     columns: int
     nonzeros: int
     vectors: dict[str, ArrayFile]
     label_counts: list[tuple[float, int]] | None
-    index_base: int  # of the text that it was made from
+    index_base: int  # index of the first column in the text that the dataset was made from
     source: str
 
     @property
     def all_ones(self) -> bool:
-        """Whether every value is 1, and none is stored."""
+        """Whether every value is 1, so that none is stored."""
         return "data" not in self.vectors
 
     @property
@@ -63,21 +63,21 @@ class Description:
 
 
 def open_dataset(path: str | PathLike[str], *, verify: bool = False) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Open a dataset that ``hingeline convert`` or ``write_dataset`` made.
+    """Open a dataset that ``hingeline convert`` or ``write_dataset`` has made.
 
     Parameters
     ----------
     path : str or path
         The folder.
     verify : bool
-        Read everything once and compare it with its checksums; otherwise only lengths, types and row bounds are
-        checked. Worth its time for a folder from elsewhere that other code than hingeline's is to work on.
+        Read everything once and compare it with its checksums; otherwise only lengths, types and row pointers are
+        checked. Worth its time for a folder from elsewhere that code other than hingeline's will work on.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of shape (rows, columns)
-        Its arrays are read-only views of the files. Where all values are 1, ``X.data`` is a single 1 seen as often
-        as there are non-zeros: it takes no memory here, but other libraries may write it out.
+        Its arrays are read-only views of the files. If all values are 1, ``X.data`` is a single 1 that stands for all
+        non-zeros: it takes no memory here, but other libraries may write it out.
     y : ndarray of shape (rows,)
         Labels as they were given.
 
@@ -98,12 +98,12 @@ def open_dataset(path: str | PathLike[str], *, verify: bool = False) -> tuple[sp
 
 
 def is_dataset(path: str | PathLike[str]) -> bool:
-    """Tell whether ``path`` is a folder that means to be a dataset."""
+    """Tell whether ``path`` is the folder of a dataset, sound or not."""
     return (Path(path) / DESCRIPTION).is_file()
 
 
 def read_description(folder: Path) -> Description:
-    """Return what the JSON file of a dataset says, checked."""
+    """Return the content of the JSON file of a dataset, checked."""
     path = folder / DESCRIPTION
     if not path.is_file():
         raise DatasetError(f"{folder} is no dataset: {'it holds no' if folder.is_dir() else 'there is no'} {path}.")
@@ -117,8 +117,8 @@ def read_description(folder: Path) -> Description:
             raise ValueError(f"its format is not {FORMAT!r}")
         if fields.get("version") != VERSION:
             raise ValueError(
-                f"its version is {fields.get('version')!r}, this is a reader of version {VERSION}: install a newer "
-                "hingeline, or convert the data again"
+                f"its version is {fields.get('version')!r}, this hingeline reads version {VERSION}: install a newer "
+                "one, or convert the data again"
             )
         return _described(fields)
     except (ValueError, RecursionError) as error:
@@ -149,7 +149,7 @@ def _described(fields: dict[str, Any]) -> Description:
 def _natural(fields: dict[str, Any], name: str) -> int:
     value = fields.get(name)
     if type(value) is not int or not 0 <= value < 2**60:
-        raise ValueError(f"{name} is {value!r}, not a whole number that is possible")
+        raise ValueError(f"{name} is {value!r}, not a whole number from 0 to 2^60")
     return value
 
 
@@ -165,9 +165,7 @@ def _check_bounds(indptr: np.ndarray, nonzeros: int, folder: Path) -> None:
     for begin in range(0, indptr.size, chunk):
         part = indptr[begin : begin + chunk + 1]
         if (part[1:] < part[:-1]).any():
-            raise DatasetError(
-                f"{folder / 'indptr.npy'}: row bounds decrease: the dataset is damaged; convert it again."
-            )
+            raise DatasetError(f"{folder / 'indptr.npy'}: row pointers decrease: {DAMAGED}")
     if indptr[0] != 0 or indptr[-1] != nonzeros:
         raise DatasetError(
             f"{folder / 'indptr.npy'} runs from {indptr[0]} to {indptr[-1]} instead of 0 to {nonzeros}: {DAMAGED}"
@@ -177,11 +175,11 @@ def _check_bounds(indptr: np.ndarray, nonzeros: int, folder: Path) -> None:
 def _check_columns(indptr: np.ndarray, indices: np.ndarray, columns: int, folder: Path) -> None:
     bad, _, _ = scan_rows(indptr, indices, np.broadcast_to(np.float32(1.0), indices.size), columns)
     if bad >= 0:
-        raise DatasetError(f"{folder / 'indices.npy'}: row {bad} has a column outside of [0, {columns}).")
+        raise DatasetError(f"{folder / 'indices.npy'}: row {bad} has a column outside of [0, {columns}): {DAMAGED}")
 
 
 def _csr(vectors: dict[str, np.ndarray], description: Description) -> sparse.csr_matrix:
-    """Return the matrix. (SciPy's constructor would copy indices whose type is not that of indptr.)"""
+    """Return the matrix. (SciPy's constructor would copy indices whose type differs from that of indptr.)"""
     X = sparse.csr_matrix((description.rows, description.columns), dtype=np.float32)
     X.indptr, X.indices = vectors["indptr"], vectors["indices"]
     X.data = vectors["data"] if "data" in vectors else np.broadcast_to(np.float32(1.0), description.nonzeros)
@@ -189,7 +187,7 @@ def _csr(vectors: dict[str, np.ndarray], description: Description) -> sparse.csr
 
 
 def count_labels(counts: dict[float, int] | None, labels: np.ndarray, most: int = 1000) -> dict[float, int] | None:
-    """Add labels to their counts; None as soon as there are more than ``most`` of them."""
+    """Add labels to their counts; return None once more than ``most`` labels differ."""
     if counts is None:
         return None
     found, often = np.unique(labels, return_counts=True)

@@ -1,4 +1,4 @@
-"""What the paper's Table 1 says of a data set, and a little more, for datasets and for text of any size."""
+"""Statistics of datasets and of text of any size: those of the paper's Table 1, and some more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Statistics:
     shortest_row: int
     longest_row: int
     values: str  # their type, or "all 1"
-    label_counts: list[tuple[float, int]] | None  # None: too many to be classes
+    label_counts: list[tuple[float, int]] | None  # None: too many for classes
     bytes: int  # on disk
 
     @property
@@ -73,8 +73,8 @@ def _of_text(path: Path, progress: Progress | None) -> Statistics:
             largest_index = max(largest_index, block.max_index)
             all_ones = all_ones and bool((block.values == 1.0).all())
     if rows == 0:
-        raise ValueError(f"{path} holds no rows.")
-    columns = largest_index + 1 - smallest_index  # counted from 0 where a 0 occurs, else from 1
+        raise ValueError(f"{path} holds no rows: there is nothing to describe.")
+    columns = largest_index + 1 - smallest_index  # counted from 0 if a 0 occurs, else from 1
     labels = None if counts is None else sorted(counts.items())
     values = "all 1" if all_ones else "numbers"
     return Statistics(rows, columns, nonzeros, int(shortest), longest, values, labels, path.stat().st_size)

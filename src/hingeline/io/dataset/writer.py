@@ -1,4 +1,4 @@
-"""Writing datasets: rows come in blocks, memory stays bounded, and the folder appears complete or not at all."""
+"""Writing datasets: rows come in blocks, memory is bounded, and the folder appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ BLOCK_ENTRIES = CHUNK_BYTES // 8  # written at a time
 
 
 class DatasetWriter:
-    """Collects rows in a hidden folder beside ``path``; ``commit`` gives it its name.
+    """Collects rows in a hidden folder beside ``path``; ``commit`` renames it.
 
-    Used in a ``with`` statement: whatever ends it before ``commit`` leaves nothing behind. (A process that is killed
-    leaves the hidden folder, which does not open as a dataset.)
+    Used in a ``with`` statement: if it ends before ``commit``, nothing is left behind. (A process that is killed leaves
+    the hidden folder, which does not open as a dataset.)
     """
 
     def __init__(self, path: str | PathLike[str], *, force: bool = False, source: str = "") -> None:
         self.path = Path(path)
-        if self.path.is_symlink():  # what it leads to is written, and it stays
+        if self.path.is_symlink():  # its target is written, and the link stays
             self.path = self.path.resolve()
         self.force = force
         self.source = source
         self.rows = self.nonzeros = 0
-        self.widest = 0  # columns that the rows so far need
+        self.widest = 0  # number of columns that the rows so far need
         self.label_counts: dict[float, int] | None = {}
         self.check_target()
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ class DatasetWriter:
         self.indptr = GrowingArray(self.folder / "indptr.npy", (np.int32, np.int64))
         self.indptr.append(np.zeros(1, np.int32))
         self.indices = GrowingArray(self.folder / "indices.npy", (np.int32, np.int64))
-        self.data: GrowingArray | None = None  # as long as every value is 1
+        self.data: GrowingArray | None = None  # until a value is not 1
         self.labels: GrowingArray | None = None  # its type is that of the first block
 
     def __enter__(self) -> DatasetWriter:
@@ -56,13 +56,13 @@ class DatasetWriter:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def check_target(self) -> None:
-        """Raise where the folder must not be written: nothing but a dataset is ever replaced."""
+        """Raise if the folder must not be written: only datasets are ever replaced."""
         if not os.path.lexists(self.path):
             return
         if not self.force:
-            raise FileExistsError(f"{self.path} is there already: choose another name, or replace it by force.")
+            raise FileExistsError(f"{self.path} is there already: choose another name, or replace it with --force.")
         if not is_dataset(self.path):
-            raise FileExistsError(f"{self.path} is no dataset, and not replaced even by force: remove it yourself.")
+            raise FileExistsError(f"{self.path} is no dataset, so --force does not replace it: remove it yourself.")
 
     def append(self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> None:
         """Add rows: the arrays of a CSR matrix, columns counted from 0, ``indptr`` beginning with 0.
@@ -71,10 +71,10 @@ class DatasetWriter:
         """
         self._append_labels(labels)
         indptr = indptr.astype(np.int64, copy=False)
-        # Read as unsigned, a negative column is beyond the largest one.
+        # As an unsigned number, a negative column is beyond the largest one.
         bad, _, all_ones = scan_rows(indptr, indices, values, min(int(np.iinfo(indices.dtype).max) + 1, MOST_COLUMNS))
         if bad >= 0 or indptr[0] != 0 or indptr[-1] != indices.size:
-            raise ValueError(f"row {self.rows + max(bad, 0)} is malformed: its bounds or its columns make no matrix.")
+            raise ValueError(f"row {self.rows + max(bad, 0)} is malformed: its pointers or columns are out of range.")
         self.indptr.append(indptr[1:] + self.nonzeros)
         self.indices.append(indices)
         if self.data is None and not all_ones:
@@ -88,7 +88,7 @@ class DatasetWriter:
             self.widest = max(self.widest, int(indices.max()) + 1)
 
     def shift_columns(self, by: int) -> None:
-        """Add ``by`` to every column so far: it has turned out late that the text counts from 0."""
+        """Add ``by`` to every column so far, because the text turned out to count from 0."""
         if self.indices.size:
             self.indices.rewrite(lambda old: old.astype(np.int64) + by)
             self.widest += by
@@ -110,11 +110,11 @@ class DatasetWriter:
             self.data.append(np.ones(min(CHUNK_BYTES // 4, count - begin), np.float32))
 
     def commit(self, *, columns: int | None = None, index_base: int = 0) -> Description:
-        """Complete the dataset and give it its name; ``columns``: as many as there are, or more."""
+        """Complete the dataset and rename its folder; ``columns`` may be more than the rows use."""
         if self.labels is None or self.rows == 0:
             raise ValueError(f"{self.source or 'the data'} holds no rows: there is nothing to write.")
         if columns is not None and columns < self.widest:
-            raise ValueError(f"the data has {self.widest} columns, more than the {columns} asked for.")
+            raise ValueError(f"the data has {self.widest} columns, more than the {columns} asked for: ask for more.")
         arrays = {"indptr": self.indptr, "indices": self.indices, "data": self.data, "labels": self.labels}
         description = Description(
             rows=self.rows,
@@ -151,17 +151,17 @@ def write_dataset(path: str | PathLike[str], X: Any, y: Any, *, force: bool = Fa
     Parameters
     ----------
     path : str or path
-        The folder to make; nothing is seen of it before it is complete.
+        The folder to make; it appears when it is complete.
     X : matrix of shape (rows, columns)
-        SciPy sparse, or anything that NumPy makes a matrix of numbers of.
-    y : vector of numbers, one a row
+        SciPy sparse, or anything that NumPy can make a matrix of numbers.
+    y : vector of numbers, one per row
     force : bool
-        Replace a dataset that is there.
+        Replace a dataset that exists already.
     """
     y = np.asarray(y)
     X = _as_csr(X)
     if y.shape != (X.shape[0],):
-        raise ValueError(f"y has shape {y.shape}, X has {X.shape[0]} rows: one label a row is needed.")
+        raise ValueError(f"y has shape {y.shape}, X has {X.shape[0]} rows: one label per row is needed.")
     with DatasetWriter(path, force=force, source="memory") as writer:
         for begin, end in row_blocks(X.indptr, BLOCK_ENTRIES, BLOCK_ENTRIES):
             first, last = int(X.indptr[begin]), int(X.indptr[end])
@@ -178,12 +178,12 @@ def _as_csr(X: Any) -> Any:
     if X.format == "csr":
         return X
     if hasattr(X, "check_format"):
-        X.check_format(full_check=True)  # SciPy's conversions crash on what this refuses
+        X.check_format(full_check=True)  # SciPy's conversions would crash on a malformed matrix
     return X.tocsr()
 
 
 def _as_floats(values: np.ndarray) -> np.ndarray:
-    """Return values in float32 or float64, whichever they are or the smaller one that holds all of their type."""
+    """Return values in float32 or float64: in their own type, or in the smaller one that holds them exactly."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind not in "biuf":
         raise ValueError(f"X holds values of type {values.dtype}: a dataset holds real numbers; encode them first.")
@@ -193,7 +193,7 @@ def _as_floats(values: np.ndarray) -> np.ndarray:
 
 
 def _sync(folder: Path) -> None:
-    """Have the entries of a folder on disk, where the system can do that."""
+    """Make sure that the entries of a folder are on disk, if the system can do that."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -1,1 +1,1 @@
-"""Model files."""
+"""Model files, and the kinds of models that they hold."""

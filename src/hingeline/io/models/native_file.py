@@ -1,4 +1,4 @@
-"""hingeline's own model file: a line that says what it is, a line of JSON, and the arrays' bytes. No pickle.
+"""hingeline's own model file: a line that names the format, a line of JSON, and the bytes of the arrays. No pickle.
 
 ::
 
@@ -6,11 +6,11 @@
     {"content": ..., "arrays": [{"dtype": "<f8", "shape": [1, 123]}, ...], "crc32": 305419896}
     bytes of the arrays, little-endian, one after the other
 
-The content is made of JSON's own values and of objects with a single key that say what JSON has no word for:
+The content is made of JSON's own values and of objects with a single key, for what JSON does not have:
 ``{"array": 0}``, ``{"strings": [...]}``, ``{"objects": [...]}`` (an array of Python strings), ``{"record": [[field,
 column], ...]}`` (an array with named fields), ``{"list": [...]}``, ``{"float": "nan"}`` and ``{"pairs": [[key, value],
-...]}`` (a dict whose keys need not be strings). A reader can build nothing else from a file, whoever wrote it; types,
-shapes and lengths are compared with the file's size before memory is taken.
+...]}`` (a dict whose keys need not be strings). Nothing else can be built from a file, whoever wrote it; types, shapes
+and lengths are compared with the file's size before memory is taken.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def write_native(content: dict[str, Any], path: str | PathLike[str]) -> None:
 
 
 def is_native(path: str | PathLike[str]) -> bool:
-    """Tell whether a file begins as one of these."""
+    """Tell whether a file is in this format, by its first bytes."""
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def read_native(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return what ``write_native`` was given; raises ``ModelFileError`` where the file is damaged."""
+    """Return the content that was written; raises ``ModelFileError`` if the file is damaged."""
     with open(path, "rb") as file:
         try:
             return _read(file)
@@ -69,7 +69,7 @@ def read_native(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _encode(value: Any, arrays: list[np.ndarray], name: str) -> Any:
-    """Return ``value`` in JSON's terms; arrays of numbers are put on the list."""
+    """Return ``value`` in JSON's terms; arrays of numbers are appended to ``arrays``."""
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, name)
     if isinstance(value, np.generic):
@@ -82,7 +82,7 @@ def _encode(value: Any, arrays: list[np.ndarray], name: str) -> Any:
         return {"pairs": [[_encode(key, arrays, name), _encode(item, arrays, name)] for key, item in value.items()]}
     if isinstance(value, (list, tuple)):
         return {"list": [_encode(item, arrays, name) for item in value]}
-    raise ValueError(f"{name} is a {type(value).__name__}, which a model file cannot hold (no pickle is used).")
+    raise ValueError(f"{name} is a {type(value).__name__}, which a model file cannot hold: replace it by plain values.")
 
 
 def _encode_array(array: np.ndarray, arrays: list[np.ndarray], name: str) -> dict[str, Any]:
@@ -101,10 +101,11 @@ def _encode_array(array: np.ndarray, arrays: list[np.ndarray], name: str) -> dic
 def _read(file: BinaryIO) -> dict[str, Any]:
     first = file.readline(64)
     if not first.startswith(MAGIC):
-        raise ModelFileError("this is no model file of hingeline's.")
+        raise ModelFileError("this is not a model file of hingeline's.")
     version = first[len(MAGIC) :].strip()
     if version != str(VERSION).encode():
-        raise ModelFileError(f"written in format {version.decode('ascii', 'replace')!r}; this version reads {VERSION}.")
+        found = version.decode("ascii", "replace")
+        raise ModelFileError(f"it has format {found!r}, this version reads {VERSION}: install a newer one.")
     header = _header(file)
     arrays = _arrays(file, header)
     content = header["content"]
@@ -123,17 +124,17 @@ def _header(file: BinaryIO) -> dict[str, Any]:
         and isinstance(header.get("arrays"), list)
         and isinstance(header.get("crc32"), int)
     ):
-        raise ModelFileError("line 2 is not the JSON that it should be: the file is damaged.")
+        raise ModelFileError("line 2 is not valid JSON, or lacks a part: the file is damaged.")
     return header
 
 
 def _arrays(file: BinaryIO, header: dict[str, Any]) -> list[np.ndarray]:
-    """Read the arrays; together they must fill the rest of the file, to the byte."""
+    """Read the arrays; together they must fill the rest of the file exactly."""
     specs = [_spec(item) for item in header["arrays"]]
     announced = sum(dtype.itemsize * prod(shape) for dtype, shape in specs)
     there = os.fstat(file.fileno()).st_size - file.tell()
     if announced != there:
-        raise ModelFileError(f"its arrays take {announced} bytes, {there} are there: the file is damaged.")
+        raise ModelFileError(f"its arrays need {announced} bytes, but {there} follow: the file is damaged.")
     arrays, crc32 = [], 0
     for dtype, shape in specs:
         raw = file.read(dtype.itemsize * prod(shape))
@@ -167,7 +168,7 @@ def _decode(value: Any, arrays: list[np.ndarray], depth: int) -> Any:
             return _DECODERS[kind](body, arrays, below)
         except (KeyError, TypeError, ValueError, IndexError):
             pass
-    raise ModelFileError(f"{str(value)[:80]!r} is nothing that a model file holds: the file is damaged.")
+    raise ModelFileError(f"{str(value)[:80]!r} does not belong in a model file: the file is damaged.")
 
 
 def _decode_array(body: Any, arrays: list[np.ndarray], depth: int) -> np.ndarray:

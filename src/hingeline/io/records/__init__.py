@@ -1,1 +1,1 @@
-"""What commands leave in a folder."""
+"""What commands leave in folders: the records of a training run and of a search for C."""

@@ -1,12 +1,12 @@
-"""A run folder: what was trained, on what, how it went, and the model. ``hingeline train --run`` leaves one.
+"""A run folder, which ``hingeline train --run`` leaves: what was trained, on what, how it went, and the model.
 
 ============  ====================================================================================================
-``run.json``  command, versions, data, settings, a certificate and a history for each machine, how the training
-              rows came out
+``run.json``  command, versions, data, settings, the certificate and history of each problem ("machines"), how the
+              training rows are predicted
 ``model``     the model, in LIBLINEAR's format
 ============  ====================================================================================================
 
-``run.json`` is written last, so that a folder which has one is complete.
+``run.json`` is written last, so that a folder that has one is complete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HISTORY = {
     "violation": [(float, None)],
     "gap": [(float, None)],
 }
-MACHINE = {
+PROBLEM = {
     "label": (str, None),
     "solver": str,
     "n_iter": int,
@@ -60,7 +60,7 @@ EVALUATION = {
     "rows": int,
     "figures": {"*": (float, None)},
     "labels": ([str], None),
-    "counts": ([[int]], None),  # row of the true label, column of the predicted one, how many: zeros are left out
+    "counts": ([[int]], None),  # true label, predicted label, number of rows; pairs that do not occur are left out
 }
 SCHEMA = {
     "command": str,
@@ -68,14 +68,14 @@ SCHEMA = {
     "title": str,
     "settings": {"*": SCALAR},
     "data": DATA,
-    "machines": [MACHINE],
+    "machines": [PROBLEM],
     "evaluation": (EVALUATION, None),
     "environment": {"*": (str, float)},
 }
 
 
 def write_run(folder: str | PathLike[str], document: dict[str, Any], model: LinearModel) -> None:
-    """Write a run; what an earlier one left in the folder is replaced."""
+    """Write a run; an earlier one in the folder is replaced."""
     path = prepare(folder)
     (path / RUN).unlink(missing_ok=True)
     write_model(model, path / MODEL)
@@ -83,7 +83,7 @@ def write_run(folder: str | PathLike[str], document: dict[str, Any], model: Line
 
 
 def prepare(folder: str | PathLike[str]) -> Path:
-    """Make the folder where it is missing: better told before training than after it."""
+    """Make the folder if it is missing: an error is better before training than after it."""
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -93,17 +93,17 @@ def prepare(folder: str | PathLike[str]) -> Path:
 
 
 def has_run(folder: str | PathLike[str]) -> bool:
-    """Tell whether a folder means to be a run's."""
+    """Tell whether a folder holds a run, sound or not."""
     return (Path(folder) / RUN).is_file()
 
 
 def read_run(folder: str | PathLike[str]) -> dict[str, Any]:
-    """Return what ``run.json`` says, checked; raises ``JsonFileError`` where it is damaged."""
+    """Return the content of ``run.json``, checked; raises ``JsonFileError`` if it is damaged."""
     path = Path(folder) / RUN
     document = read_json(path, FORMAT, VERSION, SCHEMA)
     try:
-        for k, machine in enumerate(document["machines"]):
-            lengths = {len(column) for column in (machine["history"][name] for name in HISTORY)}
+        for k, problem in enumerate(document["machines"]):
+            lengths = {len(problem["history"][name]) for name in HISTORY}
             if len(lengths) > 1:
                 raise JsonFileError(f"machines[{k}].history has columns of different lengths: the file is damaged.")
         check_counts(document["evaluation"])
@@ -113,7 +113,7 @@ def read_run(folder: str | PathLike[str]) -> dict[str, Any]:
 
 
 def check_counts(evaluation: dict[str, Any] | None) -> None:
-    """Raise unless the counts name labels that are there."""
+    """Raise if the counts name labels that are not listed."""
     counts = evaluation and evaluation["counts"]
     if not (evaluation and counts):
         return

@@ -1,1 +1,1 @@
-"""svmlight text."""
+"""svmlight text: reading, writing, and what is wrong with it."""

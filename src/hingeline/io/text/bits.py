@@ -1,24 +1,32 @@
-"""Bytes and bits as the processor sees them: loads from memory, and counts of zeros, which numba does not offer.
+"""Instructions that numba does not offer: loads from an address in memory, and counts of zero bits.
 
-Helpers that take an array and contain a branch cost numba's reference counting at every call, several times what
-reading a digit costs. So text is handed on as the address where it begins, which is a number. Uncompiled, ``memory``
-is the array itself; the other three instructions run in compiled code only, and their callers have plain twins.
+A function that takes an array and contains a branch costs numba's reference counting at every call, several times
+what reading a digit costs. So text is passed on as the address where it begins, which is a number. Uncompiled,
+``memory`` is the array itself; the other three instructions run in compiled code only, and their callers have twins in
+plain Python.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+Memory: TypeAlias = Any  # where bytes begin: an address in compiled code, the array itself uncompiled
+Position: TypeAlias = np.uint64  # of a byte
+Byte: TypeAlias = np.uint8
+Word: TypeAlias = np.uint64
+Integer: TypeAlias = int | np.int64
+Flag: TypeAlias = bool | np.bool_
+
 
 def _load(bits: int) -> Callable[..., Any]:
-    """Return the code generator of a load, which need not be aligned, of so many bits at base + i."""
+    """Return the code generator that loads so many bits from base + i, which need not be aligned."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address = builder.inttoptr(builder.add(*args), ir.IntType(bits).as_pointer())
@@ -39,8 +47,8 @@ def _byte_at(typingctx: Any, base: Any, i: Any) -> Any:
     return types.uint8(types.uint64, types.uint64), _load(8)
 
 
-def memory(text: Any) -> Any:
-    """Return where ``text``, an array of bytes, begins. Who calls keeps the array alive, and within its bounds."""
+def memory(text: np.ndarray) -> Memory:
+    """Return where ``text``, an array of bytes, begins. The caller keeps the array alive, and stays within it."""
     return text
 
 
@@ -52,9 +60,10 @@ def _memory(text: Any) -> Callable[..., Any]:
     return compiled
 
 
-def byte_at(base: Any, i: Any) -> Any:
-    """Return the byte ``i`` of what begins at ``base``."""
-    return base[i]
+def byte_at(base: Memory, i: Position) -> Byte:
+    """Return byte ``i`` of the bytes that begin at ``base``."""
+    byte: Byte = base[i]
+    return byte
 
 
 @overload(byte_at)

@@ -1,29 +1,28 @@
 """Decimal text to numbers: runs of digits eight at a time, and mantissa x 10^exponent to the nearest double.
 
-A double is found exactly, as Python's ``float`` finds it, in two ways: one correctly rounded operation where mantissa
+A double is found exactly, as Python's ``float`` finds it, in two ways: one correctly rounded operation if mantissa
 and power of ten are doubles themselves (Clinger, 1990), else one or two 64 x 64 bit products with a table of powers of
 five (Lemire, *Number parsing at a gigabyte per second*, 2021). What neither decides (more than 19 digits, results that
 overflow or are subnormal) is left to the caller, who asks Python.
 
-Words of 64 bits wrap around here; NumPy scalars warn about that when they run uncompiled, hence the plain twins.
+Words of 64 bits wrap around here; NumPy scalars warn about that when they run uncompiled, hence the twins in plain
+Python.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numba
 import numpy as np
 
 from ...kernels.compile import exact_kernel
-from .bits import leading_zeros, trailing_zeros, word_at
+from .bits import Integer, Memory, Position, Word, leading_zeros, trailing_zeros, word_at
 
-MOST_DIGITS = 19  # of a number below 2^64, whatever its digits
+MOST_DIGITS = 19  # any number of so many digits is below 2^64
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -342, 308
 
 EIGHT = np.uint64(8)
 _ASCII_ZEROS = np.uint64(0x3030303030303030)
-_ABOVE_NINE = np.uint64(0x7676767676767676)  # added to a byte, sets its high bit where it is 10 or more
+_ABOVE_NINE = np.uint64(0x7676767676767676)  # added to a byte, sets its high bit if the byte is 10 or more
 _HIGH_BITS = np.uint64(0x8080808080808080)
 _WHOLE_BYTES = np.uint64(56)  # mask: the multiples of 8 below 64
 _PAIR, _TEN, _TEN_TO_8 = np.uint64(0x000000FF000000FF), np.uint64(10), np.uint64(10**8)
@@ -40,7 +39,7 @@ _LOW_HALF, _ALL_ONES, _LOW_NINE = np.uint64(2**32 - 1), np.uint64(2**64 - 1), np
 
 
 def _powers_of_five() -> np.ndarray:
-    """The 128 leading bits of 5^q, upper word first: cut off, but rounded up where q is in [-27, -1]."""
+    """The 128 leading bits of 5^q, upper word first: truncated, but rounded up if q is in [-27, -1]."""
     words = np.empty((LARGEST_EXPONENT - SMALLEST_EXPONENT + 1, 2), dtype=np.uint64)
     for q in range(SMALLEST_EXPONENT, LARGEST_EXPONENT + 1):
         power = 5 ** abs(q)
@@ -57,7 +56,7 @@ _FIVES = _powers_of_five()
 
 
 @exact_kernel
-def _digits(text: Any, i: Any, value: Any) -> Any:
+def _digits(text: Memory, i: Position, value: Word) -> tuple[Word, Position]:
     while True:
         word = word_at(text, i) ^ _ASCII_ZEROS
         others = ((word + _ABOVE_NINE) | word) & _HIGH_BITS
@@ -72,26 +71,26 @@ def _digits(text: Any, i: Any, value: Any) -> Any:
 
 
 @exact_kernel
-def _eight_digits(word: Any) -> Any:
+def _eight_digits(word: Word) -> Word:
     """The number whose digits are the bytes of ``word``, the lowest byte being the first digit."""
     word = word * _TEN + (word >> EIGHT)
     return ((word & _PAIR) * _EVEN_PAIRS + ((word >> _16) & _PAIR) * _ODD_PAIRS) >> _32
 
 
-def plain_digits(text: Any, i: Any, value: Any) -> Any:
+def plain_digits(text: Memory, i: Position, value: Word) -> tuple[Word, Position]:
     """Append the run of digits at byte i of ``text``, a ``memory``, to ``value``; return that and where the run ends.
 
     The compiled twin reads up to 8 bytes past the run and computes modulo 2^64.
     """
-    value = int(value)
+    total = int(value)
     while 48 <= text[i] <= 57:
-        value = value * 10 + int(text[i]) - 48
+        total = total * 10 + int(text[i]) - 48
         i += _1
-    return np.uint64(value & (2**64 - 1)), i
+    return np.uint64(total & (2**64 - 1)), i
 
 
 @exact_kernel
-def _nearest_double(mantissa: Any, exponent: Any) -> Any:
+def _nearest_double(mantissa: Word, exponent: Integer) -> tuple[float, bool]:
     if mantissa <= _TWO_TO_53:
         if 0 <= exponent <= 22:
             return np.float64(mantissa) * _EXACT_TENS[np.uint64(exponent)], True
@@ -105,7 +104,7 @@ def _nearest_double(mantissa: Any, exponent: Any) -> Any:
 
 
 @exact_kernel
-def _lemire(mantissa: Any, exponent: Any) -> Any:
+def _lemire(mantissa: Word, exponent: Integer) -> tuple[float, bool]:
     zeros = leading_zeros(mantissa)
     w = mantissa << zeros
     q = np.uint64(exponent - SMALLEST_EXPONENT)
@@ -131,7 +130,7 @@ def _lemire(mantissa: Any, exponent: Any) -> Any:
 
 
 @exact_kernel
-def _product(a: Any, b: Any) -> Any:
+def _product(a: Word, b: Word) -> tuple[Word, Word]:
     """Upper and lower word of a b."""
     a_low, a_high, b_low, b_high = a & _LOW_HALF, a >> _32, b & _LOW_HALF, b >> _32
     low, high = a_low * b_low, a_high * b_high
@@ -140,7 +139,7 @@ def _product(a: Any, b: Any) -> Any:
     return high + (cross >> _32) + (middle >> _32), (middle << _32) | (low & _LOW_HALF)
 
 
-def plain_nearest_double(mantissa: Any, exponent: Any) -> Any:
+def plain_nearest_double(mantissa: Word, exponent: Integer) -> tuple[float, bool]:
     """Return the double nearest to mantissa x 10^exponent, and whether it could be decided."""
     value = float(f"{int(mantissa)}e{int(exponent)}")
     return value, 1e-300 < value < 1e300 or int(mantissa) == 0

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from ..atomic import atomic_write
 from ..csr import row_blocks
-from . import writing
 from .streams import COMPRESSORS
+from .writing import HARD, INDEX_BYTES, NUMBER_BYTES, Decimals, shortest_decimals, write_rows
 
-SLICE_ENTRIES = 1 << 17  # written at once: some 10 ms, so that Ctrl-C never waits
+SLICE_ENTRIES = 1 << 17  # written at once, which takes some 10 ms: Ctrl-C never waits longer
 
 
 def dump_svmlight(
@@ -37,18 +37,19 @@ def dump_svmlight(
     y : array-like of shape (n_rows,)
         Labels: finite numbers.
     target : path or file object in binary mode
-        A path ending in .gz, .bz2, .xz or .zst is compressed. A path appears only when all is written.
+        A path ending in .gz, .bz2, .xz or .zst is compressed. The file appears only when all is written.
     zero_based : bool, default=False
-        Whether the first column has index 0 rather than 1, LIBSVM's habit. Only one-based files are recognised by
-        ``load_svmlight``'s default whatever the matrix: nothing tells a zero-based file whose first column is empty.
+        Whether the first column has index 0 rather than 1, as in LIBSVM. By default ``load_svmlight`` recognises
+        one-based files whatever the matrix; it cannot recognise a zero-based file whose first column is empty.
     comment : str or None, default=None
-        Lines to write first, each behind a ``#``. Not every reader takes comments.
+        Lines to write first, each after a ``#``. Not every reader accepts comments.
     query_id : array-like of integers of shape (n_rows,) or None, default=None
         Numbers to write as ``qid:``.
 
     Notes
     -----
-    The format does not hold the number of columns: pass ``n_features`` to ``load_svmlight`` where the last are empty.
+    The format does not hold the number of columns: if the last ones are empty, pass ``n_features`` to
+    ``load_svmlight``.
     """
     X = _matrix(X)
     labels = _labels(y, X.shape[0])
@@ -68,7 +69,7 @@ def _matrix(X: Any) -> Any:
             raise ValueError(f"X must be a matrix of shape (rows, columns), got {X.ndim} dimension(s).")
     if X.dtype.kind not in "buif":
         raise ValueError(f"X must hold real numbers, got dtype {X.dtype}.")
-    if hasattr(X, "check_format"):  # before any of SciPy's methods that trust a matrix
+    if hasattr(X, "check_format"):  # before SciPy's other methods, which trust a matrix
         X.check_format(full_check=True)
     X = sparse.csr_matrix(X)
     if not X.has_canonical_format:
@@ -78,26 +79,26 @@ def _matrix(X: Any) -> Any:
     data = X.data if kept else _as_float64(X.data, "X")
     if not np.isfinite(data).all():
         row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(data)), side="right")) - 1
-        raise ValueError(f"X has a value that is not finite in row {row}: the reader takes finite numbers only.")
+        raise ValueError(f"X has a value that is not finite in row {row}: replace it, or drop the row.")
     return sparse.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
 
 
 def _as_float64(values: np.ndarray, name: str) -> np.ndarray:
     converted: np.ndarray = values.astype(np.float64)
     if values.dtype.kind in "ui" and not np.array_equal(converted.astype(values.dtype), values):
-        raise ValueError(f"{name} has integers that float64 does not hold exactly: they would not read back the same.")
+        raise ValueError(f"{name} has integers that float64 does not hold exactly: convert it to float64 first.")
     return converted
 
 
 def _labels(y: Any, n_rows: int) -> np.ndarray:
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}, X has {n_rows} rows: one label a row is needed.")
+        raise ValueError(f"y has shape {labels.shape}, X has {n_rows} rows: one label per row is needed.")
     if labels.dtype.kind not in "buif":
         raise ValueError(f"labels must be numbers in this format, got dtype {labels.dtype}: encode them first.")
     labels = _as_float64(labels, "y")
     if not np.isfinite(labels).all():
-        raise ValueError(f"y[{int(np.argmin(np.isfinite(labels)))}] is not finite.")
+        raise ValueError(f"y[{int(np.argmin(np.isfinite(labels)))}] is not finite: replace it, or drop the row.")
     return labels
 
 
@@ -115,24 +116,21 @@ def _queries(query_id: Any, n_rows: int) -> np.ndarray:
 def _text(X: Any, labels: np.ndarray, queries: np.ndarray, begin: int, end: int, base: int) -> Any:
     indptr = X.indptr[begin : end + 1].astype(np.int64)
     entries = slice(int(indptr[0]), int(indptr[-1]))
-    values, indices, labels = X.data[entries], X.indices[entries], labels[begin:end]
-    out = np.empty(
-        values.size * (writing.INDEX_BYTES + writing.NUMBER_BYTES) + labels.size * 2 * writing.NUMBER_BYTES, np.uint8
-    )
-    length = writing.write_rows(
-        out, labels, *_decimals(labels), queries[begin:end], indptr, indices, base, values, *_decimals(values)
-    )
+    labels, values = labels[begin:end], X.data[entries]
+    most_bytes = values.size * (INDEX_BYTES + NUMBER_BYTES) + labels.size * 2 * NUMBER_BYTES
+    out = np.empty(most_bytes, np.uint8)
+    length = write_rows(out, _decimals(labels), queries[begin:end], indptr, X.indices[entries], base, _decimals(values))
     return out[: int(length)].data
 
 
-def _decimals(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mantissas, decimals, and the text of the numbers that need more than 16 digits or an exponent."""
+def _decimals(numbers: np.ndarray) -> Decimals:
+    """Return numbers with their decimals; Python writes those that need more than 16 digits or an exponent."""
     mantissas, decimals = np.empty(numbers.size, dtype=np.int64), np.empty(numbers.size, dtype=np.int64)
     hard = b""
-    if writing.shortest_decimals(numbers, mantissas, decimals):
-        listed = numbers[decimals == writing.HARD].astype(np.float64).tolist()
+    if shortest_decimals(numbers, mantissas, decimals):
+        listed = numbers[decimals == HARD].astype(np.float64).tolist()
         hard = repr(listed)[1:-1].replace(" ", "").encode() + b","
-    return mantissas, decimals, np.frombuffer(hard, dtype=np.uint8)
+    return Decimals(numbers, mantissas, decimals, np.frombuffer(hard, dtype=np.uint8))
 
 
 @contextmanager

@@ -1,26 +1,27 @@
-"""Lines of svmlight text to labels and rows: a machine that reads bytes and can be stopped between two entries.
+"""Lines of svmlight text to labels and rows: a parser that can stop between two entries and continue from there.
 
     <label> [qid:<integer>] <index>:<value> <index>:<value> ... [# comment]
 
 The text is whole lines: its last byte is a line feed, so that no run of bytes needs to look for the end, and SPARE more
-bytes may be read behind it. Where a line is wrong the machine stops at the byte and returns a code.
+bytes may be read behind it. At a malformed line the parser stops at the wrong byte and returns a code.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.compile import exact_kernel
-from .bits import byte_at, memory
+from ...kernels.types import Counts, Matrix, Vector
+from .bits import Byte, Flag, Integer, Memory, Position, Word, byte_at, memory
 from .decimal import MOST_DIGITS, digits, nearest_double
 
 SPARE = 16  # bytes behind the text that may be read
 
 # What a call returns. Everything but DONE and FULL is about the text at state[POSITION].
-DONE = 0  # the machine has passed `stop`, between two entries
-FULL = 1  # there is no more room for numbers that only Python can read: read them, and go on
+DONE = 0  # the parser has passed `stop`, between two entries
+FULL = 1  # there is no more room for numbers that only Python can read: read them, then continue
 BAD_LABEL = 2
 BAD_QUERY = 3
 NO_QUERY = 4
@@ -30,10 +31,10 @@ REPEATED = 7
 BAD_VALUE = 8
 TOO_LARGE_VALUE = 9
 
-# The state that one call leaves to the next.
+# The state with which the next call continues.
 POSITION, LINES, ROWS, ENTRIES, PREVIOUS, INSIDE, HARD, UNSORTED, SIZE_OF_STATE = range(9)
 
-NO_ENTRY = -1  # a hard number's record names its entry; NO_ENTRY - r stands for the label of row r
+NO_ENTRY = -1  # a number left to Python is recorded with its entry; NO_ENTRY - r stands for the label of row r
 
 _1, _2 = np.uint64(1), np.uint64(2)
 _TAB, _LINE_FEED, _CARRIAGE_RETURN, _SPACE, _HASH, _PLUS = 9, 10, 13, 32, 35, 43
@@ -44,21 +45,52 @@ _MOST_QUERY_DIGITS = 18
 _NOTHING = np.uint64(0)
 
 
+class Parsed(NamedTuple):
+    """Where the parser writes what it reads.
+
+    Attributes
+    ----------
+    labels : one per row
+    ends : one per row
+        ``ends[r]`` is the number of entries up to the end of row r.
+    queries : one per row, unless they are not needed
+    indices, values : one per entry
+    hard : ndarray of shape (most, 3)
+        Entry, begin and end of each number that is left to Python.
+    """
+
+    labels: Vector
+    ends: Counts
+    queries: Counts
+    indices: Counts
+    values: Vector
+    hard: Matrix
+
+
+class Limits(NamedTuple):
+    """What the text may hold."""
+
+    smallest_index: int
+    largest_index: int
+    overflow: float  # values from here on are refused
+    need_query: bool  # every row needs a ``qid:``
+
+
 @exact_kernel
-def _is_blank(byte: Any) -> Any:
+def _is_blank(byte: Byte) -> Flag:
     return byte == _SPACE or (_TAB <= byte <= _CARRIAGE_RETURN and byte != _LINE_FEED)
 
 
 @exact_kernel
-def _ends_token(byte: Any) -> Any:
+def _ends_token(byte: Byte) -> Flag:
     return _TAB <= byte <= _CARRIAGE_RETURN or byte in (_SPACE, _HASH)
 
 
 @exact_kernel
-def _number(text: Any, i: Any) -> Any:
-    """Read a decimal number: where it ends, its mantissa, its power of ten, whether 64 bits held it.
+def _number(text: Memory, i: Position) -> tuple[Position, Word, Integer, Flag]:
+    """Read a decimal number; return where it ends, its mantissa, its power of ten, whether 64 bits held it.
 
-    It ends where it begins if there is none.
+    If there is none, it ends where it begins.
     """
     begin = i
     if byte_at(text, i) == _MINUS or byte_at(text, i) == _PLUS:
@@ -84,17 +116,17 @@ def _number(text: Any, i: Any) -> Any:
         if negative or byte_at(text, i) == _PLUS:
             i += _1
         first = i
-        power, i = digits(text, i, _NOTHING)
+        word, i = digits(text, i, _NOTHING)
         if i == first:
             return begin, mantissa, exponent, True
-        power = np.int64(power) if power < _HUGE_EXPONENT and i - first <= MOST_DIGITS else _HUGE_EXPONENT
+        power = np.int64(word) if word < _HUGE_EXPONENT and i - first <= MOST_DIGITS else _HUGE_EXPONENT
         exponent += -power if negative else power
     return i, mantissa, exponent, count <= MOST_DIGITS
 
 
 @exact_kernel
-def _query(text: Any, i: Any) -> Any:
-    """Read ``qid:<integer>``: where it ends (where it begins if it is wrong), and the integer."""
+def _query(text: Memory, i: Position) -> tuple[Position, Integer]:
+    """Read ``qid:<integer>``; return where it ends (where it begins, if it is wrong), and the integer."""
     begin = i
     if not (byte_at(text, i + _1) == 105 and byte_at(text, i + _2) == 100 and byte_at(text, i + _1 + _2) == _COLON):
         return begin, np.int64(0)
@@ -110,24 +142,17 @@ def _query(text: Any, i: Any) -> Any:
 
 
 @exact_kernel
-def parse_lines(
-    text_bytes: Any, stop: Any, state: Any, labels: Any, ends: Any, queries: Any, indices: Any, values: Any, hard: Any,
-    bounds: Any, overflow: Any, need_query: Any,
-) -> Any:  # fmt: skip
-    """Go on from ``state`` to the first entry or line that begins at ``stop`` or behind it; return a code.
-
-    ``ends[r]`` is the number of entries up to the end of row r; ``bounds`` are the smallest and the largest index that
-    is allowed; values from ``overflow`` on are refused; ``hard`` takes the entry, the beginning and the end of each
-    number that is left to Python.
-    """
+def parse_lines(text_bytes: Vector, stop: int, state: Counts, parsed: Parsed, limits: Limits) -> int:
+    """Continue from ``state`` to the first entry or line that begins at ``stop`` or behind it; return a code."""
+    labels, ends, queries, indices, values, hard = parsed
+    smallest, largest, overflow, need_query = limits
     text = memory(text_bytes)
-    i, stop = np.uint64(state[POSITION]), np.uint64(stop)
+    i, last = np.uint64(state[POSITION]), np.uint64(stop)
     row, entry = np.uint64(state[ROWS]), np.uint64(state[ENTRIES])
     lines, n_hard = state[LINES], state[HARD]
     previous, inside, unsorted = state[PREVIOUS], state[INSIDE], state[UNSORTED]
-    smallest, largest = bounds[0], bounds[1]
     code = DONE
-    while i < stop:
+    while i < last:
         while _is_blank(byte_at(text, i)):
             i += _1
         byte = byte_at(text, i)
@@ -153,9 +178,8 @@ def parse_lines(
                 i, code = first, BAD_INDEX
                 break
             if index < smallest or index > largest or length >= MOST_DIGITS:
-                while (
-                    byte_at(text, first) == _ZERO and byte_at(text, first + _1) != _COLON
-                ):  # leading zeros make no number large
+                # Leading zeros do not make a number large.
+                while byte_at(text, first) == _ZERO and byte_at(text, first + _1) != _COLON:
                     first += _1
                 if index < smallest or index > largest or i - first >= MOST_DIGITS:
                     i, code = first, OUT_OF_RANGE

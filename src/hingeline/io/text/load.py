@@ -15,7 +15,7 @@ from .svmlight import Block, ZeroBased, iter_svmlight
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 MOST_THREADS = 8
-HEADROOM = 1.05  # of an estimate; memory that is never touched costs nothing
+HEADROOM = 1.05  # over an estimate; memory that is never touched costs nothing
 GROWTH = 1.125
 
 
@@ -48,23 +48,23 @@ def load_svmlight(
         Threads that parse; None takes one for each core, eight at the most. A compressed file has one more, which
         decompresses.
     progress : callable or None, default=None
-        Called now and then with the bytes of the file read so far and its size (None where that is unknown).
+        Called now and then with the bytes of the file read so far and its size (None if that is unknown).
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
-        Indices are int32 where they fit, sorted within a row and unique.
+        Indices are int32 if they fit, sorted within a row and unique.
     y : ndarray of shape (n_rows,), float64
         Labels.
     query_ids : ndarray of shape (n_rows,), int64
-        Only where ``query_id=True``.
+        Only if ``query_id=True``.
 
     For a sequence of files, a list of such tuples: ``(X, y), (X_test, y_test) = load_svmlight([train, test])``.
 
     Raises
     ------
     ValueError
-        Where a line is wrong, with file, line, column and text. Rows whose indices are not in order are sorted; an
+        If a line is malformed; with file, line, column and text. Rows whose indices are not in order are sorted; an
         index that is repeated within a row is an error, and so is a number that is not finite.
     """
     several = isinstance(source, Sequence) and not isinstance(source, str | bytes)
@@ -96,14 +96,15 @@ def load_svmlight(
 
 
 def _raise_beyond(sources: list[Any], files: list[_Rows], base: int, n_features: int) -> None:
-    """Say which index is beyond ``n_features``, and where, now that the base is known."""
+    """Raise for the first index beyond ``n_features``, with its place: the base is known only now."""
     for source, rows in zip(sources, files, strict=True):
         if rows.largest - base >= n_features:
             if isinstance(source, str | os.PathLike):
                 for _ in iter_svmlight(source, zero_based=base == 0, n_features=n_features):
                     pass
             raise ValueError(
-                f"{name_of(source)}: index {rows.largest} is beyond n_features={n_features} (indices start at {base})."
+                f"{name_of(source)}: index {rows.largest} is beyond n_features={n_features} (indices start at {base}): "
+                "raise n_features."
             )
 
 
@@ -115,13 +116,13 @@ class _Growing:
         self.size = 0
 
     def extend(self, count: int, expected: float) -> np.ndarray:
-        """Return ``count`` new elements to be filled; ``expected`` is a guess of how many there will be in the end."""
+        """Return ``count`` new elements to be filled; ``expected`` is an estimate of the final size."""
         end = self.size + count
         if end > self.array.size:
             capacity = max(end, int(expected * HEADROOM), int(self.size * GROWTH))
             if capacity <= 2 * self.size:
-                # realloc: on Linux large arrays move by their page table, and are never in memory twice. What is
-                # new is filled with zeros, hence few steps ahead.
+                # realloc: on Linux large arrays move by their page table, and are never in memory twice. The new part
+                # is filled with zeros, hence small steps.
                 self.array.resize(max(end, int(self.size * GROWTH)), refcheck=False)
             else:
                 self.array, old = np.empty(capacity, dtype=self.array.dtype), self.array[: self.size]
@@ -135,7 +136,7 @@ class _Growing:
         self.array = self.array[: self.size].astype(dtype)
 
     def take(self) -> np.ndarray:
-        """Return the elements, without the room behind them."""
+        """Return the elements without the spare room, and give them away."""
         array, self.array = self.array, np.empty(0, dtype=self.array.dtype)
         array.resize(self.size, refcheck=False)
         return array
@@ -153,7 +154,7 @@ class _Rows:
         self.part_done = 0.0
 
     def watch(self, progress: Progress | None) -> Progress:
-        """Return a callback that keeps an eye on the part of the file that is done."""
+        """Return a callback that notes how much of the file is read, and passes it on to ``progress``."""
 
         def note(done: int, size: int | None) -> None:
             self.part_done = done / size if size else 0.0
@@ -163,7 +164,7 @@ class _Rows:
         return note
 
     def append(self, block: Block) -> None:
-        """Copy the rows of a block behind those that are there."""
+        """Add the rows of a block."""
         n, entries = block.labels.size, self.indices.size
         rest = 1.0 / self.part_done if self.part_done else 0.0
         self.labels.extend(n, rest * (self.labels.size + n))[:] = block.labels
@@ -172,7 +173,7 @@ class _Rows:
         np.add(block.indptr[1:], entries, out=self.ends.extend(n, rest * (self.ends.size + n)))
         if block.max_index < 0:
             return
-        if block.min_index < self.base:  # one-based was a guess
+        if block.min_index < self.base:  # the file is zero-based after all
             self.rebase(0)
         if block.indices.dtype.itemsize > self.indices.array.dtype.itemsize:
             self.indices.widen(np.int64)
@@ -188,7 +189,7 @@ class _Rows:
             self.base = base
 
     def result(self, base: int, n_features: int) -> tuple[Any, ...]:
-        """Return X, y and, where they were asked for, the query ids; what is kept here is given away."""
+        """Return X, y and, if they were asked for, the query ids; the arrays kept here are given away."""
         self.rebase(base)
         indices, values, ends = self.indices.take(), self.values.take(), self.ends.take()
         narrow = indices.dtype == np.int32 and indices.size <= INT32_MAX and n_features <= INT32_MAX
@@ -197,6 +198,6 @@ class _Rows:
         indptr[1:] = ends
         shape = (ends.size, n_features)
         X = sparse.csr_matrix((values, indices.astype(index_type, copy=False), indptr), shape=shape, copy=False)
-        X.has_canonical_format = True  # checked while parsing: SciPy need not look
+        X.has_canonical_format = True  # checked while parsing: SciPy need not check again
         y = self.labels.take()
         return (X, y) if self.queries is None else (X, y, self.queries.take())

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from . import lines as machine
+from . import lines
 
 LONGEST_QUOTE = 40
 BLANKS = b" \t\r\v\f"
 
 
 class MalformedLine(Exception):
-    """A line that is wrong, at a position in a block of lines."""
+    """A malformed line, at a position in a block of lines."""
 
     def __init__(self, code: int, block: bytearray, position: int, smallest: int = 0, largest: int = 0) -> None:
         self.code = code
-        self.line = block.count(b"\n", 0, position)  # lines of the block that precede it
+        self.line = block.count(b"\n", 0, position)  # lines of the block before it
         self.column = position - block.rfind(b"\n", 0, position)
         self.reason = _reason(code, _token(block, position), smallest, largest)
         super().__init__(self.reason)
 
     def message(self, name: str, first_line: int) -> str:
-        """Return the whole story; ``first_line`` is the number of the block's first line."""
+        """Return the whole message; ``first_line`` is the number of the block's first line."""
         return f"{name}, line {first_line + self.line}, column {self.column}: {self.reason}"
 
 
@@ -41,28 +41,28 @@ def quoted(text: bytes) -> str:
 def _reason(code: int, token: bytes, smallest: int, largest: int) -> str:
     quote = quoted(token)
     lower = token.lower().lstrip(b"+-")
-    if code == machine.BAD_LABEL:
+    if code == lines.BAD_LABEL:
         if b"," in token:
-            return f"label {quote}: several labels a row (multilabel) are not supported; keep one of them."
+            return f"label {quote}: several labels per row (multilabel) are not supported; keep one of them."
         if b":" in token:
             return f"the line begins with {quote}: its label is missing."
         return f"label {quote} is not a finite decimal number."
-    if code == machine.BAD_QUERY:
+    if code == lines.BAD_QUERY:
         return f"{quote} is not 'qid:' and an integer of at most 18 digits."
-    if code == machine.NO_QUERY:
+    if code == lines.NO_QUERY:
         return "the row has no 'qid:' behind its label; query_id=True asks for one in every row."
-    if code == machine.BAD_INDEX:
+    if code == lines.BAD_INDEX:
         if b":" not in token:
             return f"{quote} is not <index>:<value> (is a colon missing, or a blank too many?)."
         index = token.split(b":", 1)[0]
         if index == b"qid":
             return f"{quote}: 'qid:' belongs right behind the label."
         return f"index {quoted(index)} is not an integer of 0 or more."
-    if code == machine.OUT_OF_RANGE:
+    if code == lines.OUT_OF_RANGE:
         return _out_of_range(token.split(b":", 1)[0], smallest, largest)
-    if code == machine.REPEATED:
+    if code == lines.REPEATED:
         return f"index {quoted(token.split(b':', 1)[0])} is repeated in this row; keep one value, or add them up."
-    if code == machine.TOO_LARGE_VALUE:
+    if code == lines.TOO_LARGE_VALUE:
         return f"{quote} overflows the type it is read into: scale the data (or read it with dtype=float64)."
     if lower.startswith((b"nan", b"inf")):
         return f"value {quote} is not finite: leave missing values out, or replace them."
@@ -78,7 +78,7 @@ def _out_of_range(index: bytes, smallest: int, largest: int) -> str:
 
 
 def position_of_repeated(block: bytearray, row: int) -> int:
-    """Return where the second of two equal indices stands in a row of a block whose lines are right but for that."""
+    """Return where the second of two equal indices stands in a row of a block that has no other error."""
     start = 0
     for line in block.split(b"\n"):
         words = line.split(b"#", 1)[0].split()
@@ -98,4 +98,4 @@ def position_of_repeated(block: bytearray, row: int) -> int:
                 return position
             seen.add(number)
         position += len(word)
-    raise AssertionError("every index of the row is unique")
+    raise AssertionError("no index of the row is repeated")

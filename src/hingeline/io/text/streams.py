@@ -1,8 +1,8 @@
 """Bytes from a path or a file object, plain or compressed, in blocks of whole lines.
 
 Compression is recognised by the first bytes, not by the name: gzip, bzip2, xz and, with the package ``zstandard``,
-zstd. Files are read rather than mapped: a mapped file that another program shortens ends the process, mapped pages
-count as memory, and reading costs little beside parsing.
+zstd. Files are read rather than mapped: if another program shortens a mapped file, this process dies; mapped pages
+count as memory; and reading costs little beside parsing.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from typing import Any
 from .zstd import ZstdReader, zstd_writer
 
 Stream = io.RawIOBase | io.BufferedIOBase
-Progress = Callable[[int, "int | None"], None]  # bytes of the file read so far, and its size where it is known
+Progress = Callable[[int, "int | None"], None]  # bytes of the file read so far, and its size if known
 
-LONGEST_MAGIC = 6  # bytes that tell a compression
-READ_BYTES = 1 << 16  # compressed bytes that are asked for at once
+LONGEST_MAGIC = 6  # bytes by which a compression is recognised
+READ_BYTES = 1 << 16  # compressed bytes that are read at once
 
 
 class DamagedFile(ValueError):
-    """Bytes that cannot be read as what they seem to be."""
+    """A file whose bytes cannot be read as text, or cannot be decompressed."""
 
 
 class Source(io.RawIOBase):
-    """The bytes of a file as they lie on disk: counted, and with a look at the first ones."""
+    """The bytes of a file as they are on disk: counted, and with the first ones known before they are read."""
 
     def __init__(self, file: Any, size: int | None) -> None:
         self.file = file
@@ -40,7 +40,7 @@ class Source(io.RawIOBase):
         self.start = b""
         while len(self.start) < LONGEST_MAGIC and (piece := file.read(LONGEST_MAGIC - len(self.start))):
             if not isinstance(piece, bytes):
-                raise DamagedFile(f"the file must be opened in binary mode ('rb'); it gave {type(piece).__name__}.")
+                raise DamagedFile(f"the file gives {type(piece).__name__}, not bytes: open it in binary mode ('rb').")
             self.start += piece
 
     def readable(self) -> bool:
@@ -64,7 +64,7 @@ class Source(io.RawIOBase):
         return count
 
 
-# What opens a compressed file, by its first bytes for reading and by its name's end for writing.
+# How to open a compressed file: by its first bytes for reading, by the end of its name for writing.
 DECOMPRESSORS: dict[bytes, Callable[[Any], Stream]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file, mode="rb"),
     b"BZh": bz2.BZ2File,
@@ -80,7 +80,7 @@ COMPRESSORS: dict[str, Callable[[Any], Any]] = {
 
 
 def name_of(source: Any) -> str:
-    """Return what error messages call a path or a file object."""
+    """Return the name of a path or file object in error messages."""
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     name = getattr(source, "name", None)
@@ -89,11 +89,11 @@ def name_of(source: Any) -> str:
 
 @contextmanager
 def open_source(source: Any) -> Iterator[tuple[Source, Stream, bool]]:
-    """Open a path, or take a file object as it stands: the bytes on disk, the text, and whether it is decompressed."""
+    """Open a path, or take a file object as it is; yield the bytes on disk, the text, and whether it is compressed."""
     own = isinstance(source, str | bytes | os.PathLike)
     if not own and not hasattr(source, "read"):
         raise TypeError(f"expected a path or a file object opened in binary mode, got {type(source).__name__}.")
-    file = open(source, "rb", buffering=0) if own else source  # noqa: SIM115 (closed below, where it is ours)
+    file = open(source, "rb", buffering=0) if own else source  # noqa: SIM115 (closed below, if it is ours)
     try:
         raw = Source(file, _size(file))
         for magic, decompressor in DECOMPRESSORS.items():
@@ -108,8 +108,8 @@ def open_source(source: Any) -> Iterator[tuple[Source, Stream, bool]]:
 
 
 def _size(file: Any) -> int | None:
-    """Return the bytes that a file still has to give, where that is known."""
-    if not isinstance(getattr(file, "raw", file), io.FileIO):  # GzipFile and its like tell another file's size
+    """Return the number of bytes from here to the end of a file; None if it is unknown."""
+    if not isinstance(getattr(file, "raw", file), io.FileIO):  # GzipFile and its like report another file's size
         return None
     try:
         return os.fstat(file.fileno()).st_size - file.tell() or None
@@ -118,9 +118,9 @@ def _size(file: Any) -> int | None:
 
 
 def line_blocks(stream: Stream, block_bytes: int, spare: int) -> Generator[tuple[bytearray, int]]:
-    """Yield buffers and the length of the whole lines that each begins with; ``spare`` zero bytes follow the last.
+    """Yield buffers, and how many bytes of whole lines each of them begins with; ``spare`` bytes or more follow.
 
-    The line feed that a file's last line lacks is added. A line longer than a block makes its block longer.
+    If the last line of a file has no line feed, one is added. A line longer than a block makes its block longer.
     """
     rest, size = b"", block_bytes
     while True:
@@ -150,8 +150,8 @@ def _read(stream: Stream, view: memoryview) -> int:
     try:
         return stream.readinto(view) or 0
     except (EOFError, lzma.LZMAError, zlib.error) as error:
-        raise DamagedFile(f"the compressed data is damaged or cut short ({error}).") from error
+        raise DamagedFile(f"the compressed data is damaged or cut short ({error}): get the file again.") from error
     except OSError as error:
         if error.errno is not None:
             raise
-        raise DamagedFile(f"the compressed data is damaged ({error}).") from error
+        raise DamagedFile(f"the compressed data is damaged ({error}): get the file again.") from error

@@ -2,8 +2,8 @@
 
     <label> [qid:<integer>] <index>:<value> <index>:<value> ... [# comment]
 
-Blocks of whole lines are parsed by compiled code, several at a time where there are threads, and come out in the
-order of the file. A line that is wrong raises a ValueError with file, line, column and text.
+Compiled code parses blocks of whole lines, several at a time if there are threads, and yields them in the order of the
+file. A malformed line raises a ValueError with file, line, column and text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..threads import map_in_order, read_ahead
-from . import lines as machine
+from . import lines
 from .malformed import MalformedLine, position_of_repeated
 from .streams import DamagedFile, Progress, Source, Stream, line_blocks, name_of, open_source
 
@@ -24,7 +24,7 @@ ZeroBased = bool | Literal["auto"]
 BLOCK_BYTES = 1 << 20  # text that is parsed at once: it and what it becomes stay in a core's cache
 SLICE_BYTES = 1 << 23  # a compiled call ends after so many bytes, some 20 ms: Ctrl-C never waits longer
 BLOCKS_AHEAD = 2
-HARD_NUMBERS = 256  # kept for Python at a time
+HARD_NUMBERS = 256  # left to Python at a time
 LARGEST_INDEX = 10**18 - 1
 SHORTEST_ENTRY = 4  # bytes: " 1:1"
 LINE_FEED = 10
@@ -36,13 +36,13 @@ class Block(NamedTuple):
 
     labels: np.ndarray  # float64
     indptr: np.ndarray  # int64, from 0
-    indices: np.ndarray  # int32; int64 where an index needs it
+    indices: np.ndarray  # int32; int64 if an index needs it
     values: np.ndarray  # of the dtype asked for, finite
     query_ids: np.ndarray  # int64; empty unless they were asked for
     first_line: int  # number of the first line in the file, from 1
     n_lines: int  # blank lines and comments included
-    min_index: int  # -1 where the block has no entries
-    max_index: int  # -1 where the block has no entries
+    min_index: int  # -1 if the block has no entries
+    max_index: int  # -1 if the block has no entries
 
 
 class Text(NamedTuple):
@@ -54,7 +54,7 @@ class Text(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What is asked of every block."""
+    """What every block must keep to."""
 
     dtype: np.dtype[Any]
     smallest_index: int
@@ -82,18 +82,18 @@ def iter_svmlight(
     dtype : float32 or float64
         Type of the values, which are read as Python's ``float`` reads them and then rounded to it.
     zero_based : bool or "auto", default="auto"
-        False: an index 0 is an error. Indices come as written; with "auto", who sees the smallest of all (``min_index``
-        of the blocks) decides.
+        False: an index 0 is an error. Indices come as written; with "auto", the caller decides by the smallest of all
+        (``min_index`` of the blocks).
     n_features : int or None, default=None
         An index beyond so many features is an error.
     query_id : bool, default=False
         Whether to return the numbers of ``qid:``; every row needs one then.
     block_bytes : int
-        Bytes of text a block; a longer line makes its block longer.
+        Bytes of text per block; a longer line makes its block longer.
     n_threads : int, default=1
         Threads that parse. A compressed file has one more, which decompresses.
     progress : callable or None, default=None
-        Called before each block with the bytes of the file read so far and its size, None where that is unknown.
+        Called before each block with the bytes of the file read so far and its size, None if that is unknown.
 
     Yields
     ------
@@ -128,81 +128,83 @@ def _blocks(source: Any, rules: Rules, block_bytes: int, n_threads: int, progres
 
 
 def _texts(raw: Source, stream: Stream, block_bytes: int) -> Generator[Text]:
-    for buffer, length in line_blocks(stream, block_bytes, machine.SPARE):
+    for buffer, length in line_blocks(stream, block_bytes, lines.SPARE):
         yield Text(buffer, length, raw.done)
 
 
 def parse_block(buffer: bytearray, length: int, rules: Rules) -> Block:
-    """Parse whole lines of text, which count from line 1."""
+    """Parse whole lines of text, counted from line 1."""
     narrow = min(rules.largest_index, np.iinfo(np.int32).max)
     try:
         return _parse(buffer, length, rules, np.int32, narrow)
     except MalformedLine as error:
-        if error.code != machine.OUT_OF_RANGE or rules.largest_index == narrow:
+        if error.code != lines.OUT_OF_RANGE or rules.largest_index == narrow:
             raise
     return _parse(buffer, length, rules, np.int64, rules.largest_index)
 
 
 def _parse(buffer: bytearray, length: int, rules: Rules, index_type: Any, largest_index: int) -> Block:
     text = np.frombuffer(buffer, dtype=np.uint8)
-    state = np.zeros(machine.SIZE_OF_STATE, dtype=np.int64)
+    state = np.zeros(lines.SIZE_OF_STATE, dtype=np.int64)
     most_rows, most_entries = np.count_nonzero(text[:length] == LINE_FEED), length // SHORTEST_ENTRY + 1
-    labels = np.empty(most_rows)
-    ends = np.empty(1 + most_rows, dtype=np.int64)
-    ends[0] = 0
-    queries = np.empty(most_rows if rules.query_id else 1, dtype=np.int64)
-    indices, values = np.empty(most_entries, dtype=index_type), np.empty(most_entries)
-    hard = np.empty((HARD_NUMBERS, 3), dtype=np.int64)
-    bounds = np.array([rules.smallest_index, largest_index], dtype=np.int64)
+    ends = np.zeros(1 + most_rows, dtype=np.int64)
+    parsed = lines.Parsed(
+        labels=np.empty(most_rows),
+        ends=ends[1:],
+        queries=np.empty(most_rows if rules.query_id else 1, dtype=np.int64),
+        indices=np.empty(most_entries, dtype=index_type),
+        values=np.empty(most_entries),
+        hard=np.empty((HARD_NUMBERS, 3), dtype=np.int64),
+    )
     overflow = FLOAT32_OVERFLOW if rules.dtype == np.float32 else np.inf
+    limits = lines.Limits(rules.smallest_index, largest_index, overflow, rules.query_id)
     problem = None
-    while state[machine.POSITION] < length and problem is None:
-        stop = min(length, int(state[machine.POSITION]) + SLICE_BYTES)
-        code = machine.parse_lines(
-            text, stop, state, labels, ends[1:], queries, indices, values, hard, bounds, overflow, rules.query_id
-        )
-        problem = _read_hard_numbers(buffer, state, hard, labels, values, overflow)
-        if problem is None and code > machine.FULL:
-            problem = MalformedLine(code, buffer, int(state[machine.POSITION]), *bounds.tolist())
-    rows, entries = int(state[machine.ROWS]), int(state[machine.ENTRIES])
+    while state[lines.POSITION] < length and problem is None:
+        stop = min(length, int(state[lines.POSITION]) + SLICE_BYTES)
+        code = lines.parse_lines(text, stop, state, parsed, limits)
+        problem = _read_hard_numbers(buffer, state, parsed, overflow)
+        if problem is None and code > lines.FULL:
+            position = int(state[lines.POSITION])
+            problem = MalformedLine(code, buffer, position, limits.smallest_index, limits.largest_index)
+    rows, entries = int(state[lines.ROWS]), int(state[lines.ENTRIES])
     indptr = ends[: rows + 1]
-    indices, values = indices[:entries], values[:entries]
-    if state[machine.UNSORTED]:
+    indices, values = parsed.indices[:entries], parsed.values[:entries]
+    if state[lines.UNSORTED]:
         indices, values = _sorted_rows(buffer, indptr, indices[: indptr[-1]], values[: indptr[-1]], problem)
     if problem is not None:
         raise problem
     smallest, largest = (int(indices.min()), int(indices.max())) if entries else (-1, -1)
     values = values.astype(rules.dtype, copy=False)
-    query_ids = queries[: rows if rules.query_id else 0]
-    return Block(labels[:rows], indptr, indices, values, query_ids, 1, int(state[machine.LINES]), smallest, largest)
+    labels, query_ids = parsed.labels[:rows], parsed.queries[: rows if rules.query_id else 0]
+    return Block(labels, indptr, indices, values, query_ids, 1, int(state[lines.LINES]), smallest, largest)
 
 
 def _read_hard_numbers(
-    buffer: bytearray, state: np.ndarray, hard: np.ndarray, labels: np.ndarray, values: np.ndarray, overflow: float
+    buffer: bytearray, state: np.ndarray, parsed: lines.Parsed, overflow: float
 ) -> MalformedLine | None:
-    """Let Python read the numbers that compiled code left to it; return what is wrong with the first that is."""
-    for entry, begin, end in hard[: state[machine.HARD]].tolist():
+    """Let Python read the numbers that compiled code left to it; return what is wrong with the first bad one."""
+    for entry, begin, end in parsed.hard[: state[lines.HARD]].tolist():
         number = float(buffer[begin:end])
         if not abs(number) < (overflow if entry >= 0 else np.inf):
-            return MalformedLine(machine.TOO_LARGE_VALUE, buffer, begin)
+            return MalformedLine(lines.TOO_LARGE_VALUE, buffer, begin)
         if entry >= 0:
-            values[entry] = number
+            parsed.values[entry] = number
         else:
-            labels[machine.NO_ENTRY - entry] = number
-    state[machine.HARD] = 0
+            parsed.labels[lines.NO_ENTRY - entry] = number
+    state[lines.HARD] = 0
     return None
 
 
 def _sorted_rows(
     buffer: bytearray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, problem: MalformedLine | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return indices and values with each row in increasing order; raise the first problem where one is repeated."""
+    """Return indices and values with each row in increasing order; raise the first problem if an index is repeated."""
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     order = np.lexsort((indices, rows))
     indices, values = indices[order], values[order]
     repeated = np.flatnonzero((indices[1:] == indices[:-1]) & (rows[1:] == rows[:-1]))
     if repeated.size:
-        found = MalformedLine(machine.REPEATED, buffer, position_of_repeated(buffer, int(rows[repeated[0]])))
+        found = MalformedLine(lines.REPEATED, buffer, position_of_repeated(buffer, int(rows[repeated[0]])))
         raise found if problem is None or found.line < problem.line else problem
     return indices, values
 
@@ -223,5 +225,5 @@ def _index_range(zero_based: ZeroBased, n_features: int | None) -> tuple[int, in
     smallest = 1 if zero_based is False else 0
     if n_features is None:
         return smallest, LARGEST_INDEX
-    # Not known to be zero-based: an index equal to n_features may still be right.
+    # The text may be one-based: an index equal to n_features is right then.
     return smallest, min(LARGEST_INDEX, n_features - 1 if zero_based is True else n_features)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.compile import exact_kernel
+from ...kernels.types import Counts, Vector
+from .bits import Integer, Position
 
 MOST_DECIMALS = 17
 HARD = -1  # decimals of a number that is left to Python
@@ -21,11 +23,24 @@ _1 = np.uint64(1)
 _LINE_FEED, _SPACE, _COMMA, _MINUS, _POINT, _ZERO, _COLON = 10, 32, 44, 45, 46, 48, 58
 
 
-@exact_kernel
-def shortest_decimals(values: Any, mantissas: Any, decimals: Any) -> Any:
-    """Find m and the least k with m / 10^k, rounded to the type of ``values``, equal to |value|; return the hard ones.
+class Decimals(NamedTuple):
+    """Numbers, and the text that each of them becomes: its sign and mantissa / 10^decimals.
 
-    Both are doubles, so the quotient is what a correct reader makes of the text "m / 10^k".
+    ``text`` holds the numbers whose ``decimals`` are ``HARD``, as Python writes them, each followed by a comma.
+    """
+
+    numbers: Vector
+    mantissas: Counts
+    decimals: Counts
+    text: Vector
+
+
+@exact_kernel
+def shortest_decimals(values: Vector, mantissas: Counts, decimals: Counts) -> int:
+    """Find m and the least k with m / 10^k, rounded to the type of ``values``, equal to |value|.
+
+    Both are doubles, so the quotient is what a correct reader makes of the text "m / 10^k". Returns how many values
+    are ``HARD``: have no such m and k.
     """
     n_hard = 0
     probe = np.empty_like(values[:1])
@@ -45,7 +60,7 @@ def shortest_decimals(values: Any, mantissas: Any, decimals: Any) -> Any:
 
 
 @exact_kernel
-def _write_integer(out: Any, at: Any, number: Any, width: Any) -> Any:
+def _write_integer(out: Vector, at: Position, number: Integer, width: Integer) -> Position:
     """Write ``number`` with at least ``width`` digits; return where the text ends."""
     count, rest = 1, number // 10
     while rest > 0 or count < width:
@@ -61,7 +76,8 @@ def _write_integer(out: Any, at: Any, number: Any, width: Any) -> Any:
 
 
 @exact_kernel
-def _write_number(out: Any, at: Any, negative: Any, mantissa: Any, decimals: Any) -> Any:
+def _write_number(out: Vector, at: Position, negative: bool, mantissa: Integer, decimals: Integer) -> Position:
+    """Write mantissa / 10^decimals; return where the text ends."""
     if negative:
         out[at] = _MINUS
         at += _1
@@ -74,7 +90,7 @@ def _write_number(out: Any, at: Any, negative: Any, mantissa: Any, decimals: Any
 
 
 @exact_kernel
-def _copy_number(out: Any, at: Any, text: Any, i: Any) -> Any:
+def _copy_number(out: Vector, at: Position, text: Vector, i: Position) -> tuple[Position, Position]:
     """Copy what Python wrote, up to the next comma; return where both texts go on."""
     while text[i] != _COMMA:
         out[at] = text[i]
@@ -85,21 +101,22 @@ def _copy_number(out: Any, at: Any, text: Any, i: Any) -> Any:
 
 @exact_kernel
 def write_rows(
-    out: Any, labels: Any, label_mantissas: Any, label_decimals: Any, label_text: Any, queries: Any,
-    indptr: Any, indices: Any, base: Any, values: Any, mantissas: Any, decimals: Any, value_text: Any,
-) -> Any:  # fmt: skip
+    out: Vector, labels: Decimals, queries: Counts, indptr: Counts, indices: Counts, base: int, values: Decimals
+) -> Integer:
     """Write rows as text to ``out``; return its length.
 
-    ``indices`` and ``values`` are those of these rows alone, ``indptr`` is that of the whole matrix; ``queries`` is
-    empty where there are none. The texts hold the hard numbers, each followed by a comma.
+    ``indices`` and ``values`` belong to these rows only, ``indptr`` to the whole matrix; ``queries`` is empty if there
+    are none; ``base`` is the index of the first column.
     """
+    label_numbers, label_mantissas, label_decimals, label_text = labels
+    numbers, mantissas, decimals, value_text = values
     at = np.uint64(0)
     next_label = next_value = np.uint64(0)
-    for r in range(labels.shape[0]):
+    for r in range(label_numbers.shape[0]):
         if label_decimals[r] == HARD:
             at, next_label = _copy_number(out, at, label_text, next_label)
         else:
-            at = _write_number(out, at, np.signbit(labels[r]), label_mantissas[r], label_decimals[r])
+            at = _write_number(out, at, np.signbit(label_numbers[r]), label_mantissas[r], label_decimals[r])
         if queries.shape[0] > 0:
             for byte in (_SPACE, 113, 105, 100, _COLON):
                 out[at] = byte
@@ -113,7 +130,7 @@ def write_rows(
             if decimals[e] == HARD:
                 at, next_value = _copy_number(out, at, value_text, next_value)
             else:
-                at = _write_number(out, at, np.signbit(values[e]), mantissas[e], decimals[e])
+                at = _write_number(out, at, np.signbit(numbers[e]), mantissas[e], decimals[e])
         out[at] = _LINE_FEED
         at += _1
-    return at
+    return np.int64(at)

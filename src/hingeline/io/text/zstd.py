@@ -1,6 +1,7 @@
-"""zstd through the package ``zstandard``, which is optional; a file that is cut short is an error, as elsewhere.
+"""zstd by the optional package ``zstandard``.
 
-(The package's own file objects take the end of the bytes for the end of the data, even in the midst of a frame.)
+A file that is cut short is an error, as with the other compressions. (The package's own file objects take the end of
+the bytes for the end of the data, even in the middle of a frame.)
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-PIECE_BYTES = 1 << 12  # decompressed at once: a small piece may become 32,000 times as long
+PIECE_BYTES = 1 << 12  # decompressed at once: a piece may become 32,000 times as long
 
 
 def zstandard() -> Any:
@@ -16,7 +17,7 @@ def zstandard() -> Any:
     try:
         import zstandard
     except ImportError:
-        raise ValueError("zstd needs the package zstandard: pip install zstandard") from None
+        raise ValueError("zstd needs the package zstandard, which is not installed: pip install zstandard") from None
     return zstandard
 
 
@@ -26,7 +27,7 @@ class ZstdReader(io.RawIOBase):
     def __init__(self, file: Any) -> None:
         self.package = zstandard()
         self.file = file
-        self.frame: Any = None  # the one that has begun
+        self.frame: Any = None  # the current one
         self.rest = b""  # compressed, behind the last frame
         self.ready = b""  # decompressed
 
@@ -40,7 +41,7 @@ class ZstdReader(io.RawIOBase):
             piece = self.rest or self.file.read(PIECE_BYTES)
             if not piece:
                 if self.frame is not None:
-                    raise EOFError("the last frame is not complete")
+                    raise EOFError("the last frame is incomplete")
                 return 0
             self.frame = self.frame or self.package.ZstdDecompressor().decompressobj()
             try:
@@ -56,5 +57,5 @@ class ZstdReader(io.RawIOBase):
 
 
 def zstd_writer(file: Any) -> Any:
-    """Return a context manager to which bytes are written, which come out compressed in ``file``."""
+    """Return a context manager that writes to ``file`` what is written to it, compressed."""
     return zstandard().ZstdCompressor().stream_writer(file, closefd=False)
