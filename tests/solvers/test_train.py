@@ -15,7 +15,7 @@ from hingeline.solvers.driver import SWEEP, Run
 from hingeline.solvers.select import Phase
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train
-from hingeline.solvers.trend import HOPELESS, Budget
+from hingeline.solvers.trend import HOPELESS, OPTIMISM, Budget
 
 X, Y = classification(400, 6, seed=3)
 
@@ -58,7 +58,7 @@ def test_a_phase_gets_what_the_trend_before_it_promises_and_no_more(monkeypatch,
     (first, _), (second, left), *_ = budgets
     assert first == TRIED
     assert 0.0 < left < inf  # the first phase has a trend, and it is asked
-    assert second.most == max(most, min(left, HOPELESS * most))
+    assert second.most == max(most, min(OPTIMISM * left, HOPELESS * most))
     assert second.review == second.most
     assert s.solver.startswith("hybrid+avsf")
     assert s.stop_reason == "tol"

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from hingeline.solvers.trend import FEWEST, HOPELESS, Account, Budget, Trend
+from hingeline.solvers.trend import FEWEST, HOPELESS, OPTIMISM, Account, Budget, Trend
 
 
 def falling(n, start=1000.0, factor=0.5, steps=10.0):
@@ -53,7 +53,7 @@ def test_a_budget_is_reviewed():
         assert spent == (k == 1 or k == 9)  # two sweeps show no trend yet; later ones do; in the end the cap decides
 
 
-@pytest.mark.parametrize(("left", "given"), [(50.0, 100.0), (400.0, 400.0), (inf, HOPELESS * 100.0)])
+@pytest.mark.parametrize(("left", "given"), [(5.0, 100.0), (100.0, OPTIMISM * 100.0), (inf, HOPELESS * 100.0)])
 def test_a_budget_is_not_below_what_the_phase_before_would_have_taken(left, given):
     budget = Budget(review=100.0, most=100.0).after(left)
     assert budget.review == budget.most == given
