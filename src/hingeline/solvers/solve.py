@@ -44,7 +44,7 @@ def solve(
     Parameters
     ----------
     X : array or sparse matrix of shape (n_rows, n_features)
-        float32 and float64 are used as they are where the layout (C order, CSR) fits.
+        float32 and float64 are used as they are if the layout (C order, CSR) fits.
     y : array of shape (n_rows,)
         Labels -1 and +1; targets for a regression.
     loss : Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive or Pinball
@@ -68,7 +68,7 @@ def solve(
     bias : float
         Value of a constant feature; its weight times ``bias`` is the solution's ``intercept``.
     n_jobs : int, optional
-        Threads, where the problem is large enough for them; -1 takes all cores. None means one.
+        Threads, if the problem is large enough for them; -1 takes all cores. None means one.
     free_intercept : bool
         Leave the intercept out of the regulariser; a ``bias`` other than zero then changes the way, not the solution.
     l1_ratio : float, optional
@@ -110,7 +110,7 @@ def solve(
 
 
 def checked_stop(tol: float, gap_tol: float | None, max_iter: int | None, max_time: float | None) -> Stop:
-    """Return the stop rule, or raise where a part of it makes no sense."""
+    """Return the stop rule, or raise if a part of it makes no sense."""
     for name, value in (("tol", tol), ("gap_tol", gap_tol), ("max_time", max_time)):
         if value is not None and not value > 0.0:
             raise ValueError(f"{name} must be a positive number; got {value!r}.")
@@ -123,7 +123,7 @@ def checked_start(alpha0: Any, n_rows: int) -> np.ndarray:
     """Return the start as finite numbers, or raise; the state moves them into the box."""
     alpha0 = np.asarray(alpha0, dtype=np.float64)
     if alpha0.shape != (n_rows,):
-        raise ValueError(f"alpha0 has shape {alpha0.shape}, X has {n_rows} rows: one value a row is needed.")
+        raise ValueError(f"alpha0 has shape {alpha0.shape}, X has {n_rows} rows: one value per row is needed.")
     if not np.isfinite(alpha0).all():
         raise ValueError(f"alpha0[{int(np.argmin(np.isfinite(alpha0)))}] is not finite.")
     return alpha0
@@ -133,7 +133,7 @@ def checked_targets(y: Any, n_rows: int) -> np.ndarray:
     """Return the targets of a regression as float64, or raise."""
     y = np.asarray(y)
     if y.shape != (n_rows,):
-        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one target a row is needed.")
+        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one target per row is needed.")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     try:
@@ -153,7 +153,7 @@ def checked_labels(y: Any, n_rows: int) -> np.ndarray:
     """Return labels -1 and +1 as float32, or raise."""
     y = np.asarray(y)
     if y.shape != (n_rows,):
-        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one label a row is needed.")
+        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one label per row is needed.")
     wrong = (y != 1) & (y != -1)
     if wrong.any():
         i = int(np.argmax(wrong))
