@@ -15,7 +15,8 @@ from hingeline.solvers.certificate import certify, rounding_floor
 from hingeline.solvers.clock import Clock, Ended
 from hingeline.solvers.driver import Run
 from hingeline.solvers.dual.avsf import avsf
-from hingeline.solvers.state import State, new_variables_of
+from hingeline.solvers.shards import shards_of
+from hingeline.solvers.state import State, starting_alpha
 from hingeline.solvers.stop import Stop
 
 examples = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -115,12 +116,13 @@ def test_preferences_by_hand():
 def test_preferences_of_a_run(loss, max_iter):
     X, y = classification(80, 5, seed=2)
     problem = make_problem(read_data(X), y.astype(np.float32), None, LOSSES[loss](1.0))
-    state = State(problem, new_variables_of(problem, None), np.zeros(6), seeded(4))
+    alpha = starting_alpha(problem)
+    state = State(shards_of(problem, alpha), problem, alpha, np.zeros(6), seeded(4))
     run = Run(
         Stop(tol=1e-12, max_iter=max_iter),
         Clock(None, None),
-        certify=lambda pace: certify(problem, state.variables, state.w, pace),
-        floor=lambda: rounding_floor(problem, state.variables),
+        certify=lambda pace: certify(state.shards, state.w),
+        floor=lambda: rounding_floor(state),
     )
     with pytest.raises(Ended, match="max_iter"):
         avsf(state, run)

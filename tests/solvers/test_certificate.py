@@ -7,13 +7,13 @@ from problems import COORDINATE_ENGINES, LOSSES, classification, dual, primal
 from hingeline import solve
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.random import seeded
-from hingeline.solvers import certificate
+from hingeline.solvers import train
 from hingeline.solvers.certificate import certify, drift, rounding_floor
-from hingeline.solvers.clock import Clock, Ended
-from hingeline.solvers.driver import Run
+from hingeline.solvers.driver import Clock, Ended, Run, Stop
 from hingeline.solvers.dual.avsf import avsf
-from hingeline.solvers.state import State, new_variables_of
-from hingeline.solvers.stop import Stop
+from hingeline.solvers.shards import shards_of
+from hingeline.solvers.shards.in_memory import InMemoryShards
+from hingeline.solvers.state import State, starting_alpha
 
 X, Y = classification(3000, 40, seed=5)  # more than small
 
@@ -21,13 +21,13 @@ X, Y = classification(3000, 40, seed=5)  # more than small
 @pytest.fixture
 def made_afresh(monkeypatch):
     """Count the computations of w from alpha."""
-    calls, original = [], certificate.weights
+    calls, original = [], InMemoryShards.weights
 
     def weights(*args, **kwargs):
         calls.append(1)
         return original(*args, **kwargs)
 
-    monkeypatch.setattr(certificate, "weights", weights)
+    monkeypatch.setattr(InMemoryShards, "weights", weights)
     return calls
 
 
@@ -40,7 +40,7 @@ def test_few_steps_from_zero_need_no_new_weights(made_afresh, monkeypatch, engin
     P, D = primal(X, Y, s.w, loss), dual(X, Y, s.alpha, loss)
     assert s.certificate.primal == pytest.approx(P, rel=1e-12)
     assert s.certificate.primal - s.certificate.dual == pytest.approx(P - D, rel=1e-9)
-    monkeypatch.setattr(certificate, "FEW_STEPS", 0)
+    monkeypatch.setattr(train, "FEW_STEPS", 0)
     again = solve(X, Y, loss, solver=engine, gap_tol=1e-3, random_state=0)
     assert made_afresh
     np.testing.assert_allclose(s.alpha, again.alpha, rtol=1e-6, atol=1e-12)  # sweeps after a refuted certificate
@@ -67,12 +67,13 @@ def test_rounding_moves_w_by_less_than_the_bound():
     """The w of many steps, not made afresh, beside the one that the dual variables give."""
     loss = LOSSES["hinge"](0.1)
     problem = make_problem(read_data(X), Y.astype(np.float32), None, loss)
-    state = State(problem, new_variables_of(problem, None), np.zeros(41), seeded(0))
+    alpha = starting_alpha(problem)
+    state = State(shards_of(problem, alpha), problem, alpha, np.zeros(41), seeded(0))
     run = Run(
         Stop(tol=1e-12, max_iter=100),
         Clock(None, None),
-        certify=lambda pace: certify(problem, state.variables, state.w, pace),
-        floor=lambda: rounding_floor(problem, state.variables),
+        certify=lambda pace: certify(state.shards, state.w),
+        floor=lambda: rounding_floor(state),
     )
     with pytest.raises(Ended, match="max_iter"):
         avsf(state, run)

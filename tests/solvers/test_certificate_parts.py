@@ -9,7 +9,7 @@ from problems import LOSSES, classification, dual, primal
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.passes import certify_rows
 from hingeline.solvers.certificate_parts import CertificateParts, sum_parts
-from hingeline.solvers.state import new_variables_of
+from hingeline.solvers.state import starting_alpha
 
 
 def test_parts_add_up():
@@ -43,12 +43,13 @@ def test_parts_of_rows_give_primal_and_dual(name):
     X, y = classification(50, 4, seed=2)
     loss = LOSSES[name](0.7)
     problem = make_problem(read_data(X), y.astype(np.float32), None, loss)
-    variables = new_variables_of(problem, np.linspace(0.0, 0.7, 50))
-    v = np.append(X.T @ (y * variables.alpha), 0.0)
+    alpha = starting_alpha(problem, np.linspace(0.0, 0.7, 50))
+    v = np.append(X.T @ (y * alpha), 0.0)
     w = v + 0.1
     w[-1] = 0.0
     ends = [(0, 7), (7, 30), (30, 50)]
-    parts = [certify_rows(problem.data.rows, loss, variables, w, begin, end) for begin, end in ends]
+    fixed = (problem.data.rows, loss, problem.y, problem.C_values, alpha, w)
+    parts = [certify_rows(*fixed, begin, end) for begin, end in ends]
     certificate = sum_parts(parts).certificate(0.5 * w @ w, 0.5 * (w - v) @ (w - v))
     assert certificate.primal == pytest.approx(primal(X, y, w[:-1], loss))
-    assert certificate.dual == pytest.approx(dual(X, y, np.array(variables.alpha), loss))
+    assert certificate.dual == pytest.approx(dual(X, y, alpha, loss))

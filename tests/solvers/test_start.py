@@ -8,7 +8,7 @@ from hingeline import solve
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import upper
 from hingeline.solvers.start import from_weights
-from hingeline.solvers.state import new_variables_of
+from hingeline.solvers.state import starting_alpha
 
 X, Y = classification(60, 5, seed=81)
 
@@ -22,10 +22,10 @@ def test_a_start_from_weights_is_feasible_and_no_worse_than_none(loss, bias):
     optimum = solve(X, Y, loss, sample_weight=weights, bias=bias, gap_tol=1e-9)
     best = np.append(optimum.w, optimum.intercept)
     for w in (best, 0.0 * best, -10.0 * best, np.full(6, 1e3)):
-        variables = new_variables_of(problem, from_weights(problem, w))
-        assert (variables.alpha >= 0.0).all()
-        assert (variables.alpha <= upper(loss, loss.C * weights)).all()
-        value = dual(X, Y, variables.alpha, loss, weights=weights, bias=bias)
+        alpha = starting_alpha(problem, from_weights(problem, w))
+        assert (alpha >= 0.0).all()
+        assert (alpha <= upper(loss, loss.C * weights)).all()
+        value = dual(X, Y, alpha, loss, weights=weights, bias=bias)
         assert value >= -1e-12
     at_best = dual(X, Y, from_weights(problem, best), loss, weights=weights, bias=bias)
     assert at_best > 0.5 * optimum.certificate.dual  # and good where the weights are
@@ -49,5 +49,5 @@ def test_rows_that_no_engine_visits_are_solved_by_the_start():
         problem = make_problem(read_data(data), Y.astype(np.float32), weights, LOSSES[name](0.5))
         assert problem.n_variables == 57
         np.testing.assert_array_equal(problem.variables_in_order(), [0, *range(4, 60)])
-        alpha = new_variables_of(problem, np.full(60, 0.25)).alpha
+        alpha = starting_alpha(problem, np.full(60, 0.25))
         np.testing.assert_array_equal(alpha, np.where(np.arange(60) == 1, at_zero, 0.25) * (weights > 0.0))

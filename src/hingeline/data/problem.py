@@ -84,6 +84,11 @@ class Problem:
         """Return the s_i in w = sum_i alpha_i s_i x_i: labels, or ones."""
         return np.ones(self.data.n_rows, dtype=np.float32) if self.loss.is_regression else self.y
 
+    @cached_property
+    def C_values(self) -> np.ndarray:
+        """Return C_i as a vector: one entry per row, or a single one if all are the same."""
+        return np.atleast_1d(np.asarray(self.C, dtype=np.float64))
+
     @property
     def every_row(self) -> bool:
         """Whether an engine visits every row."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ..data.problem import Data, Matrix, check_values, read_data, read_matrix
 from ..kernels.passes import scores, scores_of_many
-from ..kernels.rows import DenseRows
+from ..kernels.rows import CsrRows, DenseRows, OnesRows
 from ..runtime.pace import Pace
 
 
@@ -72,23 +72,23 @@ def decision_values(matrix: Matrix, coef: np.ndarray, intercept: np.ndarray) -> 
     NaN and infinities in X show in the values, so X itself is looked at only where they do.
     """
     rows = matrix.rows
-    out = _dense_values(rows.X, coef) if isinstance(rows, DenseRows) else _sparse_values(matrix, coef)
+    out = _dense_values(rows.X, coef) if isinstance(rows, DenseRows) else _sparse_values(rows, matrix.n_rows, coef)
     out += intercept
     if not np.isfinite(out.sum()):
         check_values(matrix)
     return out
 
 
-def _sparse_values(matrix: Matrix, coef: np.ndarray) -> np.ndarray:
-    out = np.empty((matrix.n_rows, coef.shape[0]))
+def _sparse_values(rows: CsrRows | OnesRows, n_rows: int, coef: np.ndarray) -> np.ndarray:
+    out = np.empty((n_rows, coef.shape[0]))
     if coef.shape[0] == 1:
         w = np.append(coef[0], 0.0)
-        for begin, end in Pace().slices(matrix.n_rows):
-            scores(matrix.rows, w, out[:, 0], begin, end)
+        for begin, end in Pace().slices(n_rows):
+            scores(rows, w, out[:, 0], begin, end)
     else:
         W = np.ascontiguousarray(coef.T)
-        for begin, end in Pace().slices(matrix.n_rows):
-            scores_of_many(matrix.rows, W, out, begin, end)
+        for begin, end in Pace().slices(n_rows):
+            scores_of_many(rows, W, out, begin, end)
     return out
 
 

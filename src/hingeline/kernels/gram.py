@@ -6,17 +6,16 @@ no row names a column twice.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compile import by_type, kernel
-from .rows import ONE, CsrRows, DenseRows, OnesRows, value
+from .rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
+from .types import Matrix, Vector
 
 BLOCK = 64  # dense rows that are multiplied at a time, column by column: the vector units see long sums
 
 
-def sparse_gram(rows: CsrRows | OnesRows, s: np.ndarray, distinct: bool, G: np.ndarray, begin: Any, end: Any) -> None:
+def sparse_gram(rows: CsrRows | OnesRows, s: Vector, distinct: bool, G: Matrix, begin: int, end: int) -> None:
     last = np.uint64(G.shape[0] - 1)
     for i in range(np.uint64(begin), np.uint64(end)):
         if s[i] == 0.0:
@@ -35,7 +34,7 @@ def sparse_gram(rows: CsrRows | OnesRows, s: np.ndarray, distinct: bool, G: np.n
                         G[rows.indices[m], u] += v * value(rows, m)
 
 
-def dense_gram(rows: DenseRows, s: np.ndarray, distinct: bool, G: np.ndarray, begin: Any, end: Any) -> None:
+def dense_gram(rows: DenseRows, s: Vector, distinct: bool, G: Matrix, begin: int, end: int) -> None:
     X, first, beyond, d = rows.X, np.uint64(begin), np.uint64(end), np.uint64(rows.X.shape[1])
     columns, weighted = np.empty((d + ONE, BLOCK)), np.empty((d + ONE, BLOCK))
     columns[d] = rows.bias
@@ -62,6 +61,6 @@ gram = by_type({CsrRows: sparse_gram, OnesRows: sparse_gram, DenseRows: dense_gr
 
 
 @kernel
-def add_gram(rows: Any, s: Any, distinct: Any, G: Any, begin: Any, end: Any) -> None:
-    """Do so, compiled."""
+def add_gram(rows: Rows, s: Vector, distinct: bool, G: Matrix, begin: int, end: int) -> None:
+    """G <- G + sum s_i x_i x_i' over the rows begin to end: ``gram`` for callers in Python."""
     gram(rows, s, distinct, G, begin, end)

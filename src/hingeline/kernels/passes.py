@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compile import kernel
-from .losses import gap_term, missing, primal_term, pull, response
-from .rows import ONE, add_squares, axpy, dot, squared_norm, summed_norm, value
+from .losses import Loss, gap_term, lower, missing, primal_term, pull, response, upper
+from .rows import ONE, CsrRows, OnesRows, Rows, add_squares, axpy, dot, squared_norm, summed_norm, value
+from .types import Index, Indices, Matrix, Vector
 
 BLOCK = np.uint64(4096)  # entries that a first-level cache holds
 
 
 @kernel
-def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any, end: Any) -> Any:
+def scan_sparse(
+    indptr: Indices, indices: Indices, data: Vector | None, n_columns: Index, begin: Index, end: Index
+) -> tuple[int, bool, bool]:
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
-    Returns the first bad row (-1 where all is well), whether indices increase in every row, whether all values are 1;
-    where ``data`` is None there is none to look at. Plain loops over blocks of entries, one a question: the compiler
+    Returns the first bad row (-1 if all is well), whether indices increase in every row, whether all values are 1;
+    without ``data`` there are no values to look at. Plain loops over blocks of entries, one per question: the compiler
     makes vectors of them, whether rows are short or long.
     """
     n_columns, begin, end = np.uint64(n_columns), np.uint64(begin), np.uint64(end)
     for i in range(begin, end):
         if indptr[i + ONE] < indptr[i] or indptr[i + ONE] > indices.size:
-            return np.int64(i), False, False
+            return int(np.int64(i)), False, False
     first, last = np.uint64(indptr[begin]), np.uint64(indptr[end])
     descents, others = 0, 0
     for block in range((last - first + BLOCK - ONE) // BLOCK):
@@ -43,23 +44,23 @@ def scan_sparse(indptr: Any, indices: Any, data: Any, n_columns: Any, begin: Any
     for i in range(begin, end):  # a row may begin with a smaller index than the one before it ends with
         if first < indptr[i] < indptr[i + ONE]:
             descents -= indices[indptr[i]] <= indices[indptr[i] - ONE]
-    return np.int64(-1), descents == 0, others == 0
+    return -1, descents == 0, others == 0
 
 
 @kernel
-def _row_of_large_index(indptr: Any, indices: Any, n_columns: Any, begin: Any, k: Any) -> Any:
+def _row_of_large_index(indptr: Indices, indices: Indices, n_columns: Index, begin: Index, k: Index) -> int:
     """The row, ``begin`` or later, of the first entry from number k on whose index is too large."""
     while indices[k] < n_columns:
         k += ONE
     while indptr[begin + ONE] <= k:
         begin += ONE
-    return np.int64(begin)
+    return int(np.int64(begin))
 
 
 @kernel
-def squared_norms(rows: Any, scratch: Any, distinct: Any, q: Any, begin: Any, end: Any) -> None:
+def squared_norms(rows: Rows, scratch: Vector, distinct: bool, q: Vector, begin: int, end: int) -> None:
     """q_i = |x_i|^2 (bias included); NaN and infinities in a row show in its q_i."""
-    if distinct:  # the question once, not once a row: a branch within costs several times the sum
+    if distinct:  # the question once, not once per row: a branch within costs several times the sum
         for i in range(np.uint64(begin), np.uint64(end)):
             q[i] = squared_norm(rows, i)
     else:
@@ -68,7 +69,7 @@ def squared_norms(rows: Any, scratch: Any, distinct: Any, q: Any, begin: Any, en
 
 
 @kernel
-def add_weights(rows: Any, alpha: Any, s: Any, w: Any, begin: Any, end: Any) -> None:
+def add_weights(rows: Rows, alpha: Vector, s: Vector, w: Vector, begin: int, end: int) -> None:
     """w <- w + sum alpha_i s_i x_i over the rows begin to end; s_i is a label, or 1."""
     for i in range(np.uint64(begin), np.uint64(end)):
         if alpha[i] != 0.0:
@@ -76,53 +77,69 @@ def add_weights(rows: Any, alpha: Any, s: Any, w: Any, begin: Any, end: Any) -> 
 
 
 @kernel
-def settle_rows(loss: Any, variables: Any, which: Any) -> None:
-    """Set the variables of rows of zeros, where f(x_i) = 0 whatever w, to their optimum."""
-    alpha, _, C, _, y = variables
-    for k in range(which.size):
-        i = which[k]
-        alpha[i] = response(loss, missing(loss, y[i], 0.0), C[i])
+def settle_rows(
+    loss: Loss, y: Vector, C: Vector, q: Vector, start: Vector, alpha: Vector, begin: int, end: int
+) -> None:
+    """alpha <- ``start``, moved into the box; rows of zeros take their optimal value at once, rows of no weight zero.
 
-
-@kernel
-def respond_rows(rows: Any, loss: Any, variables: Any, w: Any, alpha: Any, begin: Any, end: Any) -> None:
-    """alpha_i: what the margin of row i at the weights w calls for."""
-    _, _, C, _, y = variables
+    ``C`` has one entry per row, or a single one for all; ``start`` is empty if there is none. No engine visits rows of
+    zeros: f(x_i) = 0 whatever w.
+    """
     for i in range(np.uint64(begin), np.uint64(end)):
-        alpha[i] = response(loss, missing(loss, y[i], dot(rows, i, w)), C[i])
+        own = C[i] if C.size > 1 else C[0]
+        if own <= 0.0:
+            alpha[i] = 0.0
+        elif q[i] <= 0.0:
+            alpha[i] = response(loss, missing(loss, y[i], 0.0), own)
+        elif start.size > 0:
+            alpha[i] = min(max(start[i], lower(loss, own)), upper(loss, own))
+        else:
+            alpha[i] = 0.0
 
 
 @kernel
-def certify_rows(rows: Any, loss: Any, variables: Any, w: Any, begin: Any, end: Any) -> Any:
+def respond_rows(rows: Rows, loss: Loss, y: Vector, C: Vector, w: Vector, alpha: Vector, begin: int, end: int) -> None:
+    """alpha_i: what the margin of row i at the weights w calls for. ``C`` has one entry per row, or one for all."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        alpha[i] = response(loss, missing(loss, y[i], dot(rows, i, w)), C[i] if C.size > 1 else C[0])
+
+
+@kernel
+def certify_rows(
+    rows: Rows, loss: Loss, y: Vector, C: Vector, alpha: Vector, w: Vector, begin: int, end: int
+) -> tuple[float, float, float]:
     """Largest violation, sum of losses and sum of gap terms over the rows begin to end at fixed w.
 
-    Rows with C_i = 0 are not part of the problem.
+    Rows with C_i = 0 are not part of the problem. ``C`` has one entry per row, or a single one for all.
     """
-    alpha, _, C, _, y = variables
     violation, losses, gap = 0.0, 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        if C[i] > 0.0:
+        own = C[i] if C.size > 1 else C[0]
+        if own > 0.0:
             m = missing(loss, y[i], dot(rows, i, w))
-            violation = max(violation, abs(pull(loss, m, alpha[i], C[i])[0]))
-            losses += primal_term(loss, m, C[i])
-            gap += gap_term(loss, m, alpha[i], C[i])
+            violation = max(violation, abs(pull(loss, m, alpha[i], own)[0]))
+            losses += primal_term(loss, m, own)
+            gap += gap_term(loss, m, alpha[i], own)
     return violation, losses, gap
 
 
 @kernel
-def sum_dual_terms(loss: Any, variables: Any, alpha: Any, t: Any, begin: Any, end: Any) -> Any:
-    """Sum of a missing(y_i, 0) - conjugate(a) with a = t alpha_i: the dual at t alpha, but for -|w|^2/2."""
-    _, _, C, _, y = variables
+def sum_dual_terms(loss: Loss, y: Vector, C: Vector, alpha: Vector, t: float, begin: int, end: int) -> float:
+    """Sum of a missing(y_i, 0) - conjugate(a) with a = t alpha_i: the dual at t alpha, but for -|w|^2/2.
+
+    ``C`` has one entry per row, or a single one for all.
+    """
     s = 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        if C[i] > 0.0:
+        own = C[i] if C.size > 1 else C[0]
+        if own > 0.0:
             a = t * alpha[i]  # the gap term at m = 0 is the loss there plus the conjugate
-            s += a * missing(loss, y[i], 0.0) - (gap_term(loss, 0.0, a, C[i]) - primal_term(loss, 0.0, C[i]))
+            s += a * missing(loss, y[i], 0.0) - (gap_term(loss, 0.0, a, own) - primal_term(loss, 0.0, own))
     return s
 
 
 @kernel
-def add_curvature(rows: Any, s: Any, v: Any, out: Any, begin: Any, end: Any) -> None:
+def add_curvature(rows: Rows, s: Vector, v: Vector, out: Vector, begin: int, end: int) -> None:
     """out <- out + sum s_i <x_i, v> x_i over the rows begin to end: a product with X' S X, each row read once."""
     for i in range(np.uint64(begin), np.uint64(end)):
         if s[i] != 0.0:
@@ -130,7 +147,7 @@ def add_curvature(rows: Any, s: Any, v: Any, out: Any, begin: Any, end: Any) -> 
 
 
 @kernel
-def add_diagonal(rows: Any, s: Any, out: Any, begin: Any, end: Any) -> None:
+def add_diagonal(rows: Rows, s: Vector, out: Vector, begin: int, end: int) -> None:
     """out_j <- out_j + sum s_i x_ij^2 over the rows begin to end (repeated indices one by one)."""
     for i in range(np.uint64(begin), np.uint64(end)):
         if s[i] != 0.0:
@@ -138,28 +155,21 @@ def add_diagonal(rows: Any, s: Any, out: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def scores(rows: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
+def scores(rows: Rows, w: Vector, out: Vector, begin: int, end: int) -> None:
     """out_i = <x_i, w> for the rows begin to end."""
     for i in range(np.uint64(begin), np.uint64(end)):
         out[i] = dot(rows, i, w)
 
 
 @kernel
-def scores_at(rows: Any, which: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
+def scores_at(rows: Rows, which: Indices, w: Vector, out: Vector, begin: int, end: int) -> None:
     """out_k = <x_i, w> for the rows i = which[k], k from begin to end."""
     for k in range(np.uint64(begin), np.uint64(end)):
         out[k] = dot(rows, which[k], w)
 
 
 @kernel
-def signed_scores(rows: Any, s: Any, w: Any, out: Any, begin: Any, end: Any) -> None:
-    """out_i = y_i <x_i, w> for the rows begin to end."""
-    for i in range(np.uint64(begin), np.uint64(end)):
-        out[i] = s[i] * dot(rows, i, w)
-
-
-@kernel
-def scores_of_many(rows: Any, W: Any, out: Any, begin: Any, end: Any) -> None:
+def scores_of_many(rows: CsrRows | OnesRows, W: Matrix, out: Matrix, begin: int, end: int) -> None:
     """out_ik = <x_i, column k of W> for the sparse rows begin to end: one pass for all columns."""
     for i in range(np.uint64(begin), np.uint64(end)):
         out[i] = 0.0
@@ -170,7 +180,7 @@ def scores_of_many(rows: Any, W: Any, out: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def squared_length(w: Any) -> Any:
+def squared_length(w: Vector) -> float:
     """|w|^2. (BLAS would wake its threads for this, which costs more than it gains beside other work.)"""
     s = 0.0
     for j in range(w.size):
@@ -179,7 +189,7 @@ def squared_length(w: Any) -> Any:
 
 
 @kernel
-def weighted_lengths(alpha: Any, q: Any) -> Any:
+def weighted_lengths(alpha: Vector, q: Vector) -> float:
     """Sum of |alpha_i| |x_i|."""
     s = 0.0
     for i in range(alpha.size):

@@ -33,7 +33,6 @@ from ..data.problem import Problem
 from ..kernels.passes import respond_rows, squared_length, weighted_lengths
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
-from ..solvers.state import new_variables_of
 from .settings import Settings
 
 LEAST = 1e-12
@@ -62,12 +61,11 @@ def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = N
 
 def _slope_at_zero(problem: Problem) -> np.ndarray:
     """f'(0) = -sum_i r_i s_i x_i but for the sign, with r_i the response to a score of zero."""
-    variables, zero, pace = new_variables_of(problem, None), np.zeros(problem.data.n_features + 1), Pace()
-    response = np.empty(problem.data.n_rows)
-    for begin, end in pace.slices(response.size):
-        respond_rows(problem.data.rows, problem.loss, variables, zero, response, begin, end)
-    variables.alpha[:] = response
-    return weights(problem, variables, pace)
+    response, zero = np.empty(problem.data.n_rows), np.zeros(problem.data.n_features + 1)
+    fixed = (problem.data.rows, problem.loss, problem.y, problem.C_values, zero, response)
+    for begin, end in Pace().slices(response.size):
+        respond_rows(*fixed, begin, end)
+    return weights(problem, response)
 
 
 def _scale(problem: Problem) -> float:

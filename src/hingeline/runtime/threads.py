@@ -1,18 +1,17 @@
 """Threads that share one pass over the rows: plain Python threads over kernels that release the interpreter's lock.
 
-The rows are cut into as many parts as there are threads, and every part is worked on in slices, as on one thread. Sums
-are made part by part and added up in order, so results depend on the number of threads alone, not on their timing.
+The rows are cut into as many parts as there are threads. Results are collected part by part, in order, so they depend
+on the number of threads and never on timing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from threading import Event
+from concurrent.futures import CancelledError
+from queue import SimpleQueue
+from threading import Thread, local
 from types import TracebackType
-from typing import TypeVar
-
-import numpy as np
+from typing import Any, TypeVar
 
 from .pace import FIRST_SLICE, Pace, do_nothing
 
@@ -21,12 +20,39 @@ T = TypeVar("T")
 WORTH_SHARING = 300_000  # stored values; a pass over fewer takes no longer than waking a thread
 
 
+class _Pass:
+    """One call of ``Team.each``: its work, its results, and whether the caller has given it up."""
+
+    def __init__(self, work: Callable[[int], Any], n_parts: int) -> None:
+        self.work = work
+        self.results: list[Any] = [None] * n_parts
+        self.errors: dict[int, BaseException] = {}
+        self.done: SimpleQueue[None] = SimpleQueue()
+        self.abandoned = False
+
+    def do(self, part: int) -> None:
+        """Do one part; what it raises is kept for the caller."""
+        try:
+            self.results[part] = self.work(part)
+        except BaseException as error:
+            self.errors[part] = error
+        finally:
+            self.done.put(None)
+
+
 class Team:
-    """Some threads, to be used in a ``with`` statement; one thread is no team and costs nothing."""
+    """Some threads, to be used in a ``with`` statement; a team of one thread costs nothing.
+
+    Threads are started once and wait between passes: waking them takes some ten microseconds each.
+    """
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
+        self._inboxes: list[SimpleQueue[tuple[_Pass, int] | None]] = [SimpleQueue() for _ in range(n_threads - 1)]
+        self._current = local()
+        self._threads = [Thread(target=self._serve, args=(inbox,), daemon=True) for inbox in self._inboxes]
+        for thread in self._threads:
+            thread.start()
 
     def __enter__(self) -> Team:
         return self
@@ -34,55 +60,77 @@ class Team:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        for inbox in self._inboxes:
+            inbox.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _serve(self, inbox: SimpleQueue[tuple[_Pass, int] | None]) -> None:
+        while (task := inbox.get()) is not None:
+            self._current.task, part = task
+            self._current.task.do(part)
+            self._current.task = task = None
+
+    def each(self, n_parts: int, work: Callable[[int], T]) -> list[T]:
+        """Return work(0), ..., work(n_parts - 1), each on a thread of its own; the caller does the first part."""
+        if n_parts == 1:
+            return [work(0)]
+        shared = _Pass(work, n_parts)
+        for part, inbox in zip(range(1, n_parts), self._inboxes, strict=False):
+            inbox.put((shared, part))
+        waiting = n_parts - 1
+        try:
+            shared.results[0] = work(0)
+            while waiting:
+                shared.done.get()
+                waiting -= 1
+        except BaseException:  # Ctrl-C reaches this thread alone: the others are told, and waited for
+            shared.abandoned = True
+            while waiting:
+                shared.done.get()
+                waiting -= 1
+            raise
+        if shared.errors:
+            raise shared.errors[min(shared.errors)]
+        return shared.results
+
+    def check(self) -> None:
+        """Leave a pass that its caller has given up; called between two slices of work."""
+        task = getattr(self._current, "task", None)
+        if task is not None and task.abandoned:
+            raise CancelledError
 
     def pace(self, between: Callable[[], None] = do_nothing, first: int = FIRST_SLICE) -> Pace:
-        """Return what cuts passes into slices, and shares them where there is more than one thread."""
-        return Pace(between, first) if self._pool is None else SharedPace(between, first, self._pool, self.n_threads)
+        """Return what cuts passes into slices, and shares them if there is more than one thread."""
+        return Pace(between, first) if self.n_threads == 1 else SharedPace(between, first, self)
+
+
+ALONE = Team(1)
 
 
 class SharedPace(Pace):
     """A pace for each of several threads; ``slices`` alone, without work to share, is that of one."""
 
-    def __init__(self, between: Callable[[], None], first: int, pool: ThreadPoolExecutor, n_parts: int) -> None:
+    def __init__(self, between: Callable[[], None], first: int, team: Team) -> None:
         super().__init__(between, first)
-        self.n_parts = n_parts
-        self._pool = pool
-        self._leave = Event()
-        self._paces = [Pace(self._between_slices, first) for _ in range(n_parts)]
+        self.n_parts = team.n_threads
+        self._team = team
+        self._paces = [Pace(self._between_slices, first) for _ in range(self.n_parts)]
 
     def _between_slices(self) -> None:
-        if self._leave.is_set():
-            raise CancelledError
+        self._team.check()
         self.between()
 
     def each(self, n: int, work: Callable[[int, int, int], T]) -> list[T]:
         """Return work(part, begin, end) of every slice of range(n), in order; the caller does the first part."""
-        others = [self._pool.submit(self._part, part, n, work) for part in range(1, self.n_parts)]
-        try:
-            done = self._part(0, n, work)
-        except BaseException:  # Ctrl-C reaches this thread alone: the others are told, and waited for
-            self._leave.set()
-            wait(others)
-            self._leave.clear()
-            raise
-        return done + [result for other in _ended(others) for result in other.result()]
+        parts = self._team.each(self.n_parts, lambda part: self._part(part, n, work))
+        return [result for part in parts for result in part]
 
     def _part(self, part: int, n: int, work: Callable[[int, int, int], T]) -> list[T]:
-        first, last = n * part // self.n_parts, n * (part + 1) // self.n_parts
+        first, last = part_bounds(n, self.n_parts, part)
         return [work(part, first + begin, first + end) for begin, end in self._paces[part].slices(last - first)]
 
 
-def _ended(others: list[Future[T]]) -> list[Future[T]]:
-    """Wait for all, also where one of them failed: none may work on after the pass."""
-    wait(others)
-    return others
-
-
-def summed(parts: np.ndarray) -> np.ndarray:
-    """Return the sum of the rows of ``parts``, one row a part, in order."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
+def part_bounds(n: int, n_parts: int, part: int) -> tuple[int, int]:
+    """Return where part number ``part`` of range(n) begins and ends."""
+    return n * part // n_parts, n * (part + 1) // n_parts

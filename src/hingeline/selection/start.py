@@ -24,7 +24,7 @@ from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from ..solvers.engines import AUTO, ENGINES, NEWTON
 from ..solvers.select import SMALL, by_products, plan
-from ..solvers.state import Near, new_variables_of
+from ..solvers.state import Near, starting_alpha
 from ..solvers.stop import Stop
 
 AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding
@@ -98,17 +98,15 @@ def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray
     """Return dual variables for ``problem`` from those of its solution at C divided by ``growth``."""
     if problem.data.blocks is not None:  # a pass over files costs more than it gains
         return alpha
-    variables = new_variables_of(problem, alpha)
+    alpha = starting_alpha(problem, alpha)
     bounded = np.where(at_bound(problem, alpha, growth), alpha, 0.0)
     free = alpha - bounded
-    w = weights(problem, variables, Pace())
-    variables.alpha[:] = bounded
-    v = weights(problem, variables, Pace())
+    w, v = weights(problem, alpha), weights(problem, bounded)
     w_w, w_v, v_v = squared_length(w), float(np.sum(w * v)), squared_length(v)
 
     def terms(part: np.ndarray, factor: float) -> float:
-        slices = Pace().slices(part.size)
-        return float(sum(sum_dual_terms(problem.loss, variables, part, factor, begin, end) for begin, end in slices))
+        fixed, slices = (problem.loss, problem.y, problem.C_values, part, factor), Pace().slices(part.size)
+        return float(sum(sum_dual_terms(*fixed, begin, end) for begin, end in slices))
 
     def scaled(t: float) -> float:
         return terms(alpha, t) - 0.5 * t * t * w_w

@@ -17,7 +17,8 @@ from ..solvers.certificate import certify
 from ..solvers.engines import engines_of
 from ..solvers.finish import solution_known
 from ..solvers.free_intercept import train_free
-from ..solvers.state import new_variables_of
+from ..solvers.shards import shards_of
+from ..solvers.state import starting_alpha
 from ..solvers.stop import Stop
 from ..solvers.train import train
 from .start import Reached, at_bound, mean_shift, start_from
@@ -90,8 +91,8 @@ class Walk:
             return None
         if problem.data.blocks is not None or at_bound(problem, before.alpha, problem.loss.C / before.C).any():
             return None
-        variables = new_variables_of(problem, before.alpha)
-        certificate = certify(problem, variables, before.w, Pace())
+        alpha = starting_alpha(problem, before.alpha)
+        certificate = certify(shards_of(problem, alpha), before.w)
         if not self._stop.met(certificate):
             return None
         return solution_known(
@@ -100,5 +101,5 @@ class Walk:
             before.engine,
             w=before.w[:-1],
             intercept=problem.data.rows.bias * float(before.w[-1]),
-            alpha=np.ascontiguousarray(variables.alpha),
+            alpha=alpha,
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from time import perf_counter
 
 from ..runtime import interrupt
@@ -30,6 +31,7 @@ class Clock:
         self._started = perf_counter()
         self._max_time = max_time
         self._cancelled = cancelled
+        self._is_finishing = False
         self.n_steps = 0
 
     @property
@@ -42,9 +44,20 @@ class Clock:
         if self._cancelled is not None and self._cancelled():
             raise CancelledError
 
+    @contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Within, work goes on even if the time is up: what a run has reached must still be certified."""
+        before, self._is_finishing = self._is_finishing, True
+        try:
+            yield
+        finally:
+            self._is_finishing = before
+
     def check(self) -> None:
         """End the run if it was cancelled or interrupted, or if its time is up."""
         self.check_cancelled()
+        if self._is_finishing:
+            return
         if interrupt.requested():
             raise Ended("interrupted")
         if self._max_time is not None and self.seconds >= self._max_time:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime.pace import Pace
-from ..runtime.threads import Team
+from ..runtime.threads import ALONE, Team
 from ..solution import Certificate, Look, Progress, Snapshot
 from .clock import NEXT_PHASE, Clock, Ended
 from .history import History
@@ -24,7 +24,6 @@ from .rounding import RoundingCheck
 from .stop import Stop
 from .trend import Account, Budget
 
-ALONE = Team(1)
 SWEEP = 1000.0  # what a sweep costs by itself, in steps: schedule, bookkeeping, the clock
 CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
 LAG = 2.0  # ... or, if that sum falls fast, this many times what is left of the sum of the sweep before
@@ -101,7 +100,8 @@ class Run:
         """Return the certificate of what the run has left; one that ended it still holds, since nothing has moved."""
         if reason == "gap_tol" and self.certificate is not None:
             return self.certificate
-        return self._certify(pace)
+        with self.clock.finishing():
+            return self._certify(pace)
 
     def finish(self, gap: float) -> None:
         """Add the final certificate's gap to the last sweep's record; from now on nobody can look."""

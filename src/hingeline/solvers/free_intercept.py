@@ -26,12 +26,11 @@ from typing import Any
 import numpy as np
 
 from ..data.problem import Problem
-from ..runtime.pace import Pace
 from ..solution import Certificate, Progress, Solution
-from .certificate import certify, weights
+from .certificate import certify
 from .engines import AUTO
 from .select import is_for_rounding
-from .state import new_variables_of
+from .shards import shards_of
 from .stop import Stop
 from .train import train
 
@@ -110,13 +109,12 @@ def certify_free(problem: Problem, solution: Solution, move: float) -> tuple[Cer
     positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
     least = min(positive, negative)
     alpha = np.where(beta > 0.0, least / max(positive, 1e-300), least / max(negative, 1e-300)) * solution.alpha
-    variables = new_variables_of(problem, None)
-    variables.alpha[:] = alpha
+    shards = shards_of(problem, alpha)
     w = np.append(solution.w, solution.intercept / problem.data.rows.bias)
     u = np.append(solution.w, 0.0)
-    apart = u - weights(problem, variables, Pace())
+    apart = u - shards.weights()
     apart[-1] = 0.0
-    exact = certify(problem, variables, w, Pace(), regularised=u, apart=apart)
+    exact = certify(shards, w, regularised=u, apart=apart)
     return exact._replace(violation=max(move, solution.certificate.violation)), alpha
 
 

@@ -43,10 +43,10 @@ from .engines import AUTO, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
 from .newton.newton import sample_step
 from .newton.newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .newton.newton_cg import sampled_rows
-from .newton.operators import NARROW
 from .newton.smoothed import LARGEST_FACTOR
 from .stop import Stop
 from .trend import Budget
+from .weighted_gram import NARROW
 
 SMALL = 100_000  # rows times columns; Newton's method, whatever the model says
 TINY = 10_000  # the same; solved to rounding, which costs nothing and forgets the order of the rows
@@ -149,7 +149,7 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
     if by_products(problem):
         return step, sweeps, iterations * (12.0 if smooth else 30.0) * n_rows * (5e-9 + cost.product * per_row)
-    if sample_step(problem) > 1:
+    if sample_step(problem.loss, n_rows, data.n_features + 1) > 1:
         iterations *= 0.45
     pair = cost.smooth_pair if smooth else cost.pair
     factor = 0.02e-9 * (data.n_features + 1) ** 3

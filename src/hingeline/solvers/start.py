@@ -8,7 +8,6 @@ from ..data.problem import Problem
 from ..kernels.passes import respond_rows, sum_dual_terms
 from ..runtime.pace import Pace
 from .certificate import weights
-from .state import new_variables_of
 
 SHARES = np.linspace(0.0, 1.0, 11)  # of the proposed dual variables, first; then nearer to the best
 REFINED = 3
@@ -21,18 +20,14 @@ def from_weights(problem: Problem, w: np.ndarray) -> np.ndarray:
     squared hinge, C_i where m_i > 0 for the hinge. Of their multiples t alpha, 0 <= t <= 1, the one of largest dual
     value is never worse than alpha = 0.
     """
-    variables = new_variables_of(problem, None)
-    alpha = np.empty(problem.data.n_rows)
+    loss, y, C, alpha = problem.loss, problem.y, problem.C_values, np.empty(problem.data.n_rows)
     for begin, end in Pace().slices(alpha.size):
-        respond_rows(problem.data.rows, problem.loss, variables, w, alpha, begin, end)
-    variables.alpha[:] = alpha
-    v = weights(problem, variables, Pace())
+        respond_rows(problem.data.rows, loss, y, C, w, alpha, begin, end)
+    v = weights(problem, alpha)
     length = float(np.sum(v * v))
 
     def dual(t: float) -> float:
-        terms = (
-            sum_dual_terms(problem.loss, variables, alpha, t, begin, end) for begin, end in Pace().slices(alpha.size)
-        )
+        terms = (sum_dual_terms(loss, y, C, alpha, t, begin, end) for begin, end in Pace().slices(alpha.size))
         return sum(terms) - 0.5 * t * t * length
 
     low, high, best = 0.0, 1.0, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,9 +12,15 @@ from ..data.problem import Problem
 from ..kernels.losses import lower, upper
 from ..kernels.passes import settle_rows
 from ..kernels.random import seeded
+from ..kernels.types import Vector
 from ..kernels.variables import Variables, new_variables
+from ..runtime.pace import Pace, do_nothing
+from ..runtime.threads import ALONE, Team
 from ..solution import Snapshot
 from .engines import Engine
+from .shards import Shards, shards_of
+
+NO_START = np.empty(0)
 
 
 class Near(NamedTuple):
@@ -27,36 +34,69 @@ class Near(NamedTuple):
         How far the margins are believed to move from there (on average).
     """
 
-    w: np.ndarray
+    w: Vector
     width: float
 
 
 @dataclass
 class State:
-    """Dual variables with w = sum_i alpha_i s_i x_i, up to rounding (s_i = y_i, or 1 in a regression)."""
+    """Dual variables with w = sum_i alpha_i s_i x_i, up to rounding (s_i = y_i, or 1 in a regression).
 
+    Engines that visit one variable at a time want all that belongs to it in one cache line: between ``pack`` and
+    ``unpack`` they work on ``variables``, and alpha is a copy that ``refresh_alpha`` brings up to date.
+    """
+
+    shards: Shards
     problem: Problem
-    variables: Variables
-    w: np.ndarray
+    alpha: Vector  # the array that the shards look at
+    w: Vector
     rng: np.ndarray
     anchor: float = 0.0  # the intercept's weight is regularised towards this; see free_intercept.py
     near: Near | None = None  # where Newton's method begins, if no other engine has been at work before
     is_primal: bool = False  # w is an engine's own, near to what the dual variables give but not the same
     began_at_zero: bool = False  # w = 0 before the first engine
     engines: list[Engine] = field(default_factory=list)  # those that have worked on it, the present one last
+    _records: Variables | None = None
+    _is_packed: bool = False
 
     @property
     def is_in_step(self) -> bool:
         """Whether w has come from 0 by steps of one engine that moves it along with alpha."""
         return self.began_at_zero and len(self.engines) == 1 and self.engines[0].stepwise
 
-    def to_anchor(self, u: np.ndarray) -> np.ndarray:
+    @property
+    def variables(self) -> Variables:
+        """What engines that go step by step work on, packed."""
+        if not self._is_packed:
+            self.pack()
+        assert self._records is not None
+        return self._records
+
+    def pack(self) -> None:
+        """Hand the dual variables over to the packed records."""
+        if self._records is None:
+            self._records = packed_variables(self.problem)
+        self._records.alpha[:] = self.alpha
+        self._is_packed = True
+
+    def refresh_alpha(self) -> None:
+        """Bring alpha up to date with the packed records, if these are in use."""
+        if self._is_packed:
+            assert self._records is not None
+            self.alpha[:] = self._records.alpha
+
+    def unpack(self) -> None:
+        """Take the dual variables back from the packed records; preferences stay there for a later phase."""
+        self.refresh_alpha()
+        self._is_packed = False
+
+    def to_anchor(self, u: Vector) -> Vector:
         """Return the weights w of which ``u`` is the part that is regularised."""
         w = u.copy()
         w[-1] += self.anchor
         return w
 
-    def from_anchor(self, w: np.ndarray) -> np.ndarray:
+    def from_anchor(self, w: Vector) -> Vector:
         """Return the part of w that is regularised: w itself, the intercept's weight measured from the anchor."""
         u = w.copy()
         u[-1] -= self.anchor
@@ -64,13 +104,14 @@ class State:
 
     def snapshot(self) -> Snapshot:
         """Return copies of the variables."""
-        problem, variables, p = self.problem, self.variables, None
+        problem, p = self.problem, None
         if self.engines[-1].adapts:
             p, visited = np.zeros(problem.data.n_rows), problem.variables_in_order()
-            p[visited] = np.maximum(variables.p[visited], 0.0)  # negative: left out
-        alpha = variables.alpha.copy()
-        least, most = (np.broadcast_to(f(problem.loss, variables.C), alpha.shape).copy() for f in (lower, upper))
-        return Snapshot(self.w[:-1].copy(), self.intercept, alpha, least, most, p)
+            p[visited] = np.maximum(self.variables.p[visited], 0.0)  # negative: left out
+        self.refresh_alpha()
+        bounds = (f(problem.loss, problem.C_values) for f in (lower, upper))
+        least, most = (np.broadcast_to(bound, self.alpha.shape).copy() for bound in bounds)
+        return Snapshot(self.w[:-1].copy(), self.intercept, self.alpha.copy(), least, most, p)
 
     @property
     def intercept(self) -> float:
@@ -79,32 +120,42 @@ class State:
 
 
 def new_state(
-    problem: Problem, seed: int, alpha0: np.ndarray | None = None, anchor: float = 0.0, near: Near | None = None
+    problem: Problem,
+    seed: int,
+    alpha0: Vector | None = None,
+    anchor: float = 0.0,
+    near: Near | None = None,
+    *,
+    team: Team = ALONE,
+    between: Callable[[], None] = do_nothing,
 ) -> State:
     """Return the state at which training begins: the variables at ``alpha0`` or zero, w at the anchor.
 
-    w is that of the variables only if these are zero.
+    w is that of the variables only if these are zero. Passes over the rows are shared among ``team``, with ``between``
+    called between two slices of them.
     """
     w = np.zeros(problem.data.n_features + 1)
     w[-1] = anchor
-    at_zero = anchor == 0.0 and alpha0 is None
-    return State(problem, new_variables_of(problem, alpha0), w, seeded(seed), anchor, near, began_at_zero=at_zero)
+    alpha = starting_alpha(problem, alpha0, team.pace())
+    shards, at_zero = shards_of(problem, alpha, team, between), anchor == 0.0 and alpha0 is None
+    return State(shards, problem, alpha, w, seeded(seed), anchor, near, began_at_zero=at_zero)
 
 
-def new_variables_of(problem: Problem, alpha0: np.ndarray | None) -> Variables:
-    """Return the packed variables of ``problem``, at ``alpha0`` (moved into the box) or at zero.
+def starting_alpha(problem: Problem, alpha0: Vector | None = None, pace: Pace | None = None) -> Vector:
+    """Return dual variables at ``alpha0`` (moved into the box) or at zero.
 
     Rows of zeros get their optimal value at once, rows of no weight get zero: no engine visits them.
     """
-    loss = problem.loss
-    variables = new_variables(problem.data.n_rows, targets=loss.is_regression)
+    alpha, start = np.empty(problem.data.n_rows), NO_START if alpha0 is None else np.ascontiguousarray(alpha0)
+    arrays = (problem.loss, problem.y, problem.C_values, problem.data.q, start, alpha)
+    (pace or Pace()).each(alpha.size, lambda part, begin, end: settle_rows(*arrays, begin, end))
+    return alpha
+
+
+def packed_variables(problem: Problem) -> Variables:
+    """Return the packed variables of ``problem``, alpha = 0."""
+    variables = new_variables(problem.data.n_rows, targets=problem.loss.is_regression)
     variables.q[:] = problem.data.q
     variables.C[:] = problem.C
     variables.y[:] = problem.y
-    if alpha0 is not None:
-        variables.alpha[:] = np.clip(alpha0, lower(loss, variables.C), upper(loss, variables.C))
-    if not problem.every_row:
-        out = np.ones(problem.data.n_rows, dtype=bool)
-        out[problem.variables_in_order()] = False
-        settle_rows(loss, variables, np.flatnonzero(out).astype(np.uint64))
     return variables

@@ -12,7 +12,7 @@ from ..data.problem import Problem
 from ..kernels.passes import squared_length
 from ..runtime.threads import WORTH_SHARING, Team
 from ..solution import Certificate, Progress, Solution
-from .certificate import refresh, rounding_floor, weights
+from .certificate import refresh, rounding_floor
 from .clock import NEXT_PHASE, Clock
 from .driver import Run
 from .engines import ENGINES, Engine
@@ -48,12 +48,12 @@ def train(
         clock = Clock(stop.max_time, cancelled)
         phases = plan(problem, solver, stop, warm=alpha0 is not None)
         _check_loss(ENGINES[phases[0].engine], problem)
-        state = new_state(problem, seed, alpha0, anchor, near)
+        state = new_state(problem, seed, alpha0, anchor, near, team=team, between=clock.check)
         run = Run(
             stop,
             clock,
-            certify=lambda pace: refresh(state, clock.n_steps, pace),
-            floor=lambda: rounding_floor(problem, state.variables),
+            certify=lambda pace: refresh(state, clock.n_steps),
+            floor=lambda: rounding_floor(state),
             callback=callback,
             team=team,
             take=state.snapshot,
@@ -67,7 +67,6 @@ class Training:
     def __init__(self, phases: list[Phase], state: State, run: Run) -> None:
         self._phases, self._state, self._run = phases, state, run
         self._stop = run.stop  # of the whole; a phase may have another
-        self._to_the_end = run.team.pace(run.clock.check_cancelled)  # a certificate is finished even if time is up
 
     def solution(self) -> Solution:
         """Train, and return what was found."""
@@ -77,17 +76,18 @@ class Training:
     def _begin(self) -> None:
         """Make w and the dual value those of the start, unless the first engine needs neither."""
         begins_near = self._state.near is not None and ENGINES[self._phases[0].engine].begins_near
-        if self._state.variables.alpha.any() and not begins_near:
+        if self._state.alpha.any() and not begins_near:
             self._run.dual = self._refresh().dual
 
     def _run_phases(self) -> tuple[str, Certificate, Stop]:
         """Run one phase after the other until one ends training; returns why, the certificate, and its stop rule."""
         for k, phase in enumerate(self._phases):
             is_last = k == len(self._phases) - 1
-            before = (self._state.variables.alpha.copy(), self._run.dual) if 0 < k and not is_last else None
+            before = (self._state.alpha.copy(), self._run.dual) if 0 < k and not is_last else None
             left = self._run.account.trend.steps_left() if k > 0 else 0.0
             self._run.begin_phase(phase.stop, phase.budget.after(left))
             reason, certificate = self._run_phase(phase)
+            self._state.unpack()
             if not self._hands_over(reason, certificate):
                 break
             self._run.dual = certificate.dual
@@ -106,7 +106,7 @@ class Training:
             "+".join(engine.name for engine in state.engines),
             w=state.w[:-1],
             intercept=state.intercept,
-            alpha=np.ascontiguousarray(state.variables.alpha),
+            alpha=state.alpha,
         )
 
     def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
@@ -124,7 +124,7 @@ class Training:
             if state.problem.n_variables > 0:
                 reason = ended(lambda: function(state, run))
             if reason != "tol":
-                return reason, run.certificate_after(reason, self._to_the_end)
+                return reason, run.certificate_after(reason, run.passes)
             certificate, drift = self._refresh_from(state.w.copy())
             if certificate.violation < tol:
                 return reason, certificate
@@ -142,12 +142,13 @@ class Training:
 
     def _return_to(self, alpha: np.ndarray, dual: float) -> None:
         """Undo a phase that has not increased the dual value: the next one starts from where this one did."""
-        self._state.variables.alpha[:], self._run.dual = alpha, dual
+        self._state.alpha[:], self._run.dual = alpha, dual
         self._state.is_primal = True  # so that w is computed anew
 
     def _refresh(self) -> Certificate:
         """Return the exact certificate, however long that takes."""
-        return refresh(self._state, self._run.n_steps, self._to_the_end)
+        with self._run.clock.finishing():
+            return refresh(self._state, self._run.n_steps)
 
     def _refresh_from(self, w: np.ndarray) -> tuple[Certificate, float]:
         """Return the exact certificate, and how far its scores may be from those at ``w``, which is overwritten."""
@@ -157,7 +158,8 @@ class Training:
 
     def _weights(self) -> np.ndarray:
         """Return the weights of the present dual variables."""
-        return weights(self._state.problem, self._state.variables, self._to_the_end)
+        with self._run.clock.finishing():
+            return self._state.shards.weights()
 
 
 def _check_loss(engine: Engine, problem: Problem) -> None:

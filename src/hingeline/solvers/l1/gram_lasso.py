@@ -14,8 +14,8 @@ from ...kernels.compile import kernel
 from ...kernels.schedule import Learning, Preferences, accumulate, learn, shuffle, sum_preferences
 from ...kernels.types import Generator, Indices, Matrix, Vector
 from ..driver import Run
-from ..newton.operators import RowOperator
 from ..visit_order import new_accounts
+from ..weighted_gram import WeightedGram
 from .one_weight import Seen, best_weight, subgradient
 from .penalised import Penalised
 
@@ -96,13 +96,15 @@ class Gram:
 
     def __init__(self, primal: Penalised, run: Run) -> None:
         n, d = primal.f.size, primal.w.size
-        self._operator = RowOperator(primal.problem, np.empty(0), run.passes)
+        data = primal.problem.data
+        self._gram = WeightedGram(data.rows, data.distinct, run.clock.check)
         self._upper, self._counted = np.zeros((d, d)), np.zeros(n)
         self._first_violation = primal.violation
 
     def at(self, primal: Penalised, S: Indices) -> Matrix:
         """Return the rows and columns S of the Hessian at the present expansion."""
-        self._operator.update_gram(primal.h, self._counted, self._upper)
+        self._gram.add(primal.h - self._counted, self._upper)
+        self._counted[:] = primal.h
         H = np.triu(self._upper) + np.triu(self._upper, 1).T
         return np.ascontiguousarray(H[np.ix_(S, S)])
 

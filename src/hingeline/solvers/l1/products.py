@@ -8,7 +8,7 @@ import numpy as np
 
 from ...data.problem import Data
 from ...kernels.compile import kernel
-from ...kernels.passes import add_weights, signed_scores
+from ...kernels.passes import add_weights, scores
 from ...kernels.rows import ONE
 from ...kernels.types import Index, Vector
 from ...runtime.pace import Pace
@@ -57,7 +57,7 @@ class ByRows:
         """Return X d."""
         u = np.empty(self._ones.size)
         for begin, end in self.pace.slices(u.size):
-            signed_scores(self._rows, self._ones, d, u, begin, end)
+            scores(self._rows, d, u, begin, end)
         return u
 
     def transposed(self, r: Vector, out: Vector) -> None:

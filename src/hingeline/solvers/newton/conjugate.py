@@ -18,13 +18,13 @@ def conjugate_gradients(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return p and what is left, r + H p, once that is at most ``enough`` long, and how many products it took.
 
-    ``most`` products are not exceeded; a p of fewer than it takes is a direction of descent all the same.
+    ``most`` products are not exceeded; a p of fewer products than it takes is a direction of descent all the same.
     """
     p, r = np.zeros_like(r), r.copy()
     z = precondition(r)
     d, rz = -z, float(r @ z)
     n_products = 0
-    while n_products < most:
+    while n_products < most and rz > 0.0:  # zero: nothing is left to solve
         n_products += 1
         Hd = product(d)
         step = rz / float(d @ Hd)
@@ -38,7 +38,6 @@ def conjugate_gradients(
     return p, r, n_products
 
 
-def steps_worth(s: np.ndarray) -> float:
-    """Return what a product with I + Z' S Z costs, in steps of coordinate descent."""
-    curved = np.count_nonzero(s)
-    return CURVED * curved + PASSED * (s.size - curved)
+def steps_worth(curved: int, n_rows: int) -> float:
+    """Return what a product with I + Z' S Z costs, in steps of coordinate descent, if ``curved`` rows are in it."""
+    return CURVED * curved + PASSED * (n_rows - curved)

@@ -1,6 +1,6 @@
 """Proximal Newton, by a dense Cholesky factorisation for few features or few rows. Beyond the paper.
 
-Problem    min_w   |w|^2/2 + sum_i psi_i(m_i)      (kernels/smooth.py; m_i = m_i(0) - <z_i, w>, z_i = s_i x_i)
+Problem    min_w   |w|^2/2 + sum_i psi_i(m_i)      (shards/kernels.py; m_i = m_i(0) - <z_i, w>, z_i = s_i x_i)
 Gradient   w - Z' alpha(w)        Hessian   I + sum over the band of s_i z_i z_i'
 
 For a smooth loss psi_i is the loss itself. For the others it is smoothed around abar (at first the middle of the box;
@@ -9,22 +9,21 @@ for the hinge C/2, the Huberised hinge) at width delta; when w is optimal for it
 method of multipliers for the dual, whose fixed point is the exact optimum. Each sub-problem takes a few Newton steps
 with an exact line search on the stored Zw, Zp.
 
-Where rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w.
-Where neither features nor rows of the band are few, conjugate gradients solve for the step, roughly.
+If rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w. If
+neither features nor rows of the band are few, conjugate gradients solve for the step, roughly.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...data.problem import Problem
-from ...kernels.losses import missing
+from ...kernels.losses import Loss
 from ...runtime.blas import blas
-from ...runtime.threads import WORTH_SHARING
 from ..clock import Ended
-from ..driver import ALONE, Run, Verdict
-from ..state import State, new_variables_of
-from .sample import objective_at_zero, sample_of, step_between
+from ..driver import Run, Verdict
+from ..shards.interface import Shards
+from ..shards.sample import step_between
+from ..state import State
 from .smoothed import Smoothed
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
@@ -55,17 +54,10 @@ def newton(state: State, run: Run) -> None:
             _newton(state, run)
 
 
-def _unit(problem: Problem) -> float:
-    """Return what is missing at w = 0 on average: 1 for labels. Widths are told in it."""
-    if not problem.loss.is_regression:
-        return 1.0
-    return float(np.abs(missing(problem.loss, problem.y, 0.0)).mean()) or 1.0
-
-
-def sample_step(problem: Problem) -> int:
-    """Return k where one row in k makes a sample that is worth its cost, else 1."""
-    per_weight = SAMPLED_IF_SMOOTH if problem.loss.is_smooth else SAMPLED_PER_WEIGHT
-    return step_between(LEAST_STEP, SAMPLE_STEP, problem, per_weight)
+def sample_step(loss: Loss, n_rows: int, n_weights: int) -> int:
+    """Return k if one row in k makes a sample that is worth its cost, else 1."""
+    per_weight = SAMPLED_IF_SMOOTH if loss.is_smooth else SAMPLED_PER_WEIGHT
+    return step_between(LEAST_STEP, SAMPLE_STEP, n_rows, n_weights, per_weight)
 
 
 def _smoothed(state: State, run: Run) -> Smoothed:
@@ -73,23 +65,28 @@ def _smoothed(state: State, run: Run) -> Smoothed:
 
     A sample tells more than the sweeps of a phase before this one, but not more than a start that the user gave.
     """
-    step, unit = sample_step(state.problem), _unit(state.problem)
+    shards, unit = state.shards, state.shards.mean_margin_at_zero()
     if state.near is not None and run.n_iter == 0:
         delta = min(max(WIDTH_SHARE * state.near.width, LEAST_WIDTH * unit), WIDTH_SHARE * unit)
-        return Smoothed(state, run, run.team, state.from_anchor(state.near.w), delta)
+        return Smoothed(shards, run, state.from_anchor(state.near.w), delta, state.to_anchor)
     no_start = not state.w.any() or (run.n_steps > 0 and state.anchor == 0.0)
-    part = sample_of(state.problem, step) if step > 1 and no_start else None
-    if part is not None:
-        zero = np.zeros_like(state.w)
-        beginning = State(part, new_variables_of(part, None), zero, state.rng)
-        team = run.team if part.data.n_stored >= WORTH_SHARING else ALONE
-        sample = Smoothed(beginning, run, team, zero, DELTA_FIRST * unit)
-        _approach(sample, SAMPLE_DELTA * unit)
-        if np.isfinite(sample.w).all():
-            whole = Smoothed(state, run, run.team, sample.w, sample.delta)
-            if whole.primal < objective_at_zero(state.problem):
-                return whole
-    return Smoothed(state, run, run.team, state.from_anchor(state.w), DELTA_FIRST * unit)
+    sample = _solved_sample(shards, run, unit) if no_start else None
+    if sample is not None:
+        whole = Smoothed(shards, run, sample.w, sample.delta, state.to_anchor)
+        if whole.primal < shards.losses_at_zero():
+            return whole
+    return Smoothed(shards, run, state.from_anchor(state.w), DELTA_FIRST * unit, state.to_anchor)
+
+
+def _solved_sample(shards: Shards, run: Run, unit: float) -> Smoothed | None:
+    """Return a sample of the rows where it has told what it can; None if it is not worth its cost, or has failed."""
+    step = sample_step(shards.loss, shards.n_rows, shards.n_weights)
+    part = shards.sample(step) if step > 1 else None
+    if part is None:
+        return None
+    sample = Smoothed(part, run, np.zeros(shards.n_weights), DELTA_FIRST * unit)
+    _approach(sample, SAMPLE_DELTA * unit)
+    return sample if np.isfinite(sample.w).all() else None
 
 
 def _approach(smoothed: Smoothed, delta: float) -> None:
@@ -104,7 +101,7 @@ def _approach(smoothed: Smoothed, delta: float) -> None:
 
 def _newton(state: State, run: Run) -> None:
     smoothed = _smoothed(state, run)
-    best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * _unit(state.problem)
+    best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
     steps, failed_stages, decrement = 0, 0, np.inf
     for _ in run.sweeps():
         last_decrement, decrement = decrement, smoothed.step()
@@ -114,14 +111,15 @@ def _newton(state: State, run: Run) -> None:
         # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
         if smoothed.is_smooth or reached < (1.0 if solved else WORTH_KEEPING) * best:
             best = reached
-            state.variables.alpha[:] = smoothed.alpha
+            state.shards.keep()
             state.w[:], state.is_primal = state.to_anchor(smoothed.w), smoothed.is_smooth
         run.dual = smoothed.primal - smoothed.gap
         gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
         if smoothed.may_propose(decrement):
-            proposed, proposed_gap = smoothed.proposed_dual()
+            proposed_gap = smoothed.gap_of_proposal()
             if proposed_gap < gap:
-                gap, state.variables.alpha[:] = proposed_gap, proposed
+                gap = proposed_gap
+                state.shards.keep(proposed=True)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
         if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():

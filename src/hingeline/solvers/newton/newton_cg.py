@@ -1,6 +1,6 @@
 """Newton's method with conjugate gradients for smooth losses, matrix-free: any number of features. Beyond the paper.
 
-Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i = s_i x_i   (kernels/losses/verbs.py)
+Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i = s_i x_i      (kernels/losses.py)
 Gradient   w - Z' alpha(w)        Hessian   H = I + Z' S Z,   alpha_i and S_ii slope and curvature of loss_i at m_i
 
 Conjugate gradients find p with H p = -gradient + r, and a line search on the stored m and Zp finds the step tau. They
@@ -15,25 +15,25 @@ The slopes alpha are one choice, and rho is the gradient. Better, mostly, is wha
 says w + p = Z'(alpha - S Zp) + r, so a = alpha - S Zp leaves rho = r, as small as conjugate gradients made it, and gap
 terms of fourth order in p. The better of the two goes with w.
 
-Where rows are many for each weight, the first steps are those of a sample of the rows.
+If rows are many for each weight, the first steps are those of a sample of the rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 from scipy.linalg import lapack
 
-from ...kernels.losses import missing
+from ...kernels.types import Vector
 from ..clock import Ended
 from ..driver import Run, Verdict
-from ..state import State, new_variables_of
+from ..shards.interface import Responses, Shards
+from ..shards.line import Line
+from ..shards.sample import step_between
+from ..state import State
 from .conjugate import conjugate_gradients, steps_worth
-from .line import line_pace, step_along
-from .operators import RowOperator
-from .responses import compare_duals, respond_smoothly, sum_terms
-from .sample import objective_at_zero, sample_of, step_between
 
 LARGEST_FACTOR = 500  # weights up to which a dense factor is the preconditioner
 SAMPLED = 40  # rows for each weight in that factor
@@ -55,129 +55,111 @@ def sampled_rows(n_weights: int) -> int:
 
 
 class _Point:
-    """A point of the descent: w, its margins, slopes and curvatures, and dual variables a that go with w."""
+    """A point of the descent: w, the gradient there, and what the dual variables that go with w certify.
 
-    def __init__(self, state: State, run: Run) -> None:
-        problem = state.problem
-        self.loss, self.run = problem.loss, run
-        self.scale = problem.loss.curvature_scale
-        self.Z = RowOperator(problem, problem.signs.astype(np.float64), run.passes)
-        self.rng = np.random.default_rng(state.rng[:1])
-        self._searches = line_pace(run.clock.check, problem.data.n_rows)
-        responding = (state.variables.q > 0.0) & (state.variables.C > 0.0)  # the others are solved already
-        self.C = np.where(responding, state.variables.C, 0.0)
-        self.settled = np.where(responding, 0.0, state.variables.alpha)
-        self.max_z = sqrt(problem.data.largest_q)
-        begin = state.near.w if state.near is not None and run.n_iter == 0 else state.w
-        self.w = state.from_anchor(begin)
-        self.m = missing(self.loss, problem.y, 0.0).astype(np.float64)
-        self.alpha, self.s, self.excess = (np.empty_like(self.m) for _ in range(3))
-        self.a = np.ascontiguousarray(state.variables.alpha) * responding
-        self.rho = self.w.copy()
-        if begin.any():
-            self.m -= self.Z.times(begin)
-        if self.a.any():
-            self.rho -= self.Z.transposed(self.a)
-        self.settled_losses = sum_terms(
-            self.loss, state.variables.C - self.C, self.m, self.settled, 0, problem.data.n_rows
-        )[0]
-        self.respond()
+    The shards hold these dual variables a as their proposal; rho = w - Z' a.
+    """
 
-    def respond(self) -> None:
-        """Compute slopes, curvatures, objective and gradient at w."""
-        losses = self.settled_losses
-        for begin, end in self.run.shuffles.slices(self.m.size):
-            losses += respond_smoothly(self.loss, self.C, self.scale, self.m, self.alpha, self.s, begin, end)
-        self.gradient = self.w - self.Z.transposed(self.alpha)
-        self.primal = 0.5 * float(self.w @ self.w) + losses
+    def __init__(
+        self, shards: Shards, run: Run, w: Vector, seed: int, to_anchor: Callable[[Vector], Vector] = np.copy
+    ) -> None:
+        self.shards, self.run, self.w = shards, run, w
+        self.scale = shards.loss.curvature_scale
+        self._seed = seed
+        self.rho = w - shards.weights()
+        self._locate(*shards.begin(to_anchor(w), 0.0))
+
+    def _locate(self, responses: Responses, v: Vector) -> None:
+        """Take down the objective and the gradient at w."""
+        self.curved = responses.band_size
+        self.gradient = self.w - v
+        self.primal = 0.5 * float(self.w @ self.w) + responses.losses
 
     def choose_dual(self) -> None:
         """Keep the proposed dual variables with w, or take the slopes, whichever certifies more."""
-        violation, gap, clipped = 0.0, 0.0, False
-        for begin, end in self.run.shuffles.slices(self.m.size):
-            part = compare_duals(self.loss, self.C, self.m, self.a, self.excess, begin, end)
-            violation, gap, clipped = max(violation, part[0]), gap + part[1], clipped or part[2]
-        if clipped:
-            self.rho = self.rho + self.Z.transposed(self.excess)
+        violation, gap, excess = self.shards.compare()
+        if excess is not None:
+            self.rho = self.rho + excess
         by_gap = self.run.stop.gap_tol is not None
         self.gap = gap + 0.5 * float(self.rho @ self.rho)
-        self.reached = violation + self.max_z * sqrt(float(self.rho @ self.rho))
+        self.reached = violation + self.shards.longest * sqrt(float(self.rho @ self.rho))
         slope_gap = 0.5 * float(self.gradient @ self.gradient)
-        slope_reached = self.max_z * sqrt(2.0 * slope_gap)
+        slope_reached = self.shards.longest * sqrt(2.0 * slope_gap)
         if (slope_gap < self.gap) if by_gap else (slope_reached < self.reached):
-            self.a[:], self.rho, self.gap, self.reached = self.alpha, self.gradient, slope_gap, slope_reached
+            self.shards.adopt()
+            self.rho, self.gap, self.reached = self.gradient, slope_gap, slope_reached
 
-    def direction(self, enough: float) -> tuple[np.ndarray, np.ndarray]:
+    def direction(self, enough: float) -> tuple[Vector, Vector]:
         """Return p and r with H p = -gradient + r, |r| at most ``enough``."""
-        precondition = self._preconditioner()
         p, r, n_products = conjugate_gradients(
-            lambda d: d + self.Z.curvature_times(self.s, d), precondition, self.gradient, enough, MOST_PRODUCTS
+            lambda d: d + self.scale * self.shards.curvature_times(d),
+            self._preconditioner(),
+            self.gradient,
+            enough,
+            MOST_PRODUCTS,
         )
-        self.run.effort += n_products * steps_worth(self.s)
+        self.run.effort += n_products * steps_worth(self.curved, self.shards.n_rows)
         return p, r
 
-    def _preconditioner(self):  # type: ignore[no-untyped-def]
+    def _preconditioner(self) -> Callable[[Vector], Vector]:
         """Return a function near to the inverse of H."""
-        n = self.Z.n_weights
+        n = self.shards.n_weights
         if n > LARGEST_FACTOR:
-            diagonal = 1.0 + self.Z.curvature_diagonal(self.s)
+            diagonal = 1.0 + self.scale * self.shards.curvature_diagonal()
             return lambda r: r / diagonal
-        curved = np.flatnonzero(self.s)
-        size = min(curved.size, sampled_rows(n))
-        s = self.s
-        if size < curved.size:
-            sample = self.rng.choice(curved, size, replace=False)
-            s = np.zeros_like(s)
-            s[sample] = self.s[sample] * (curved.size / size)
         G = np.zeros((n, n))
-        self.Z.update_gram(s, np.zeros_like(s), G)
+        self._seed += 1  # another sample each time
+        self.shards.sampled_gram(G, sampled_rows(n), self._seed)
+        G *= self.scale
         G.flat[:: n + 1] += 1.0
         factor, _ = lapack.dpotrf(G.T, lower=True, overwrite_a=True)
         return lambda r: lapack.dpotrs(factor, r, lower=True)[0]
 
-    def move(self, p: np.ndarray, r: np.ndarray) -> float:
+    def move(self, p: Vector, r: Vector) -> float:
         """Go along p to the minimum, the dual variables too; returns the decrease that p promised (twice)."""
-        t = self.Z.times(p)
+        taus = self.shards.first_taus
+        values = self.shards.project(p, taus)
         slope = float(self.gradient @ p)
-        tau = self._line_search(t, float(self.w @ p), float(p @ p), slope)
+        line = Line(slope, float(self.w @ p), float(p @ p), LINE_ACCURACY)
+        tau = self.shards.step_to_minimum(line, taus, values)
+        self.shards.propose(tau)
         self.w += tau * p
-        self.m -= tau * t
-        self.a += tau * (self.alpha - self.s * t - self.a)
         self.rho = (1.0 - tau) * self.rho + tau * r
+        self._locate(*self.shards.respond(tau, afresh=True))
         return -slope
 
-    def _line_search(self, t: np.ndarray, wp: float, pp: float, slope: float) -> float:
-        """Return the step along the line."""
-        line = (self.loss, self.C, self.m, t, self.a, 0.0, self.scale, wp, pp)
-        return step_along(self._searches, slope, LINE_ACCURACY, *line)
 
-
-def _begin_at_sample(state: State, run: Run) -> bool:
-    """Set w near to the solution of a sample of the rows, where there is no start and it is worth it; tell whether."""
-    problem = state.problem
-    step = step_between(LEAST_STEP, SAMPLE_STEP, problem, SAMPLED_PER_WEIGHT)
-    part = sample_of(problem, step) if step > 1 and not state.w.any() else None
+def _solution_of_sample(state: State, run: Run) -> Vector | None:
+    """Return weights near to the solution of a sample of the rows; None if that is not worth it, or no good."""
+    shards = state.shards
+    step = step_between(LEAST_STEP, SAMPLE_STEP, shards.n_rows, shards.n_weights, SAMPLED_PER_WEIGHT)
+    no_start = not state.w.any() and (state.near is None or run.n_iter > 0)
+    part = shards.sample(step) if step > 1 and no_start else None
     if part is None:
-        return False
-    sample = _Point(State(part, new_variables_of(part, None), np.zeros_like(state.w), state.rng), run)
+        return None
+    sample = _Point(part, run, np.zeros_like(state.w), int(state.rng[0]))
     for _ in range(SAMPLE_STEPS):
         decrement = sample.move(*sample.direction(FORCING * sqrt(float(sample.gradient @ sample.gradient))))
-        sample.respond()
         if decrement <= SAMPLE_DECREASE * sample.primal:
             break
-    if not np.isfinite(sample.w).all():
-        return False
-    state.w[:], state.is_primal = sample.w, True
-    return True
+    return sample.w if np.isfinite(sample.w).all() else None
+
+
+def _beginning(state: State, run: Run) -> _Point:
+    """Return the point where the descent begins: at a sample's solution, if that is any good, else at the start."""
+    shards, seed = state.shards, int(state.rng[0])
+    sampled = _solution_of_sample(state, run)
+    if sampled is not None:
+        point = _Point(shards, run, sampled, seed, state.to_anchor)
+        if point.primal < shards.losses_at_zero():
+            return point
+    start = state.near.w if state.near is not None and run.n_iter == 0 else state.w
+    return _Point(shards, run, state.from_anchor(start), seed, state.to_anchor)
 
 
 def newton_cg(state: State, run: Run) -> None:
     """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
-    sampled = _begin_at_sample(state, run)
-    point = _Point(state, run)
-    if sampled and not point.primal < objective_at_zero(state.problem):
-        state.w[:] = 0.0
-        point = _Point(state, run)
+    point = _beginning(state, run)
     stalled = 0
     for _ in run.sweeps():
         length = sqrt(float(point.gradient @ point.gradient))
@@ -185,9 +167,8 @@ def newton_cg(state: State, run: Run) -> None:
         if run.stop.gap_tol is not None:  # what r adds to the gap is to be a small part of what is allowed
             enough = min(FORCING * length, max(enough, sqrt(0.2 * run.stop.gap_tol * point.primal)))
         decrement = point.move(*point.direction(enough))
-        point.respond()
         point.choose_dual()
-        state.variables.alpha[:] = point.a + point.settled
+        state.shards.keep(proposed=True)
         state.w[:], state.is_primal = state.to_anchor(point.w), True
         run.dual = point.primal - point.gap
         if run.sweep(0, point.reached, np.nan, point.gap, criterion=point.reached, complete=True) is Verdict.SATISFIED:

@@ -8,7 +8,7 @@ from hingeline import Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge, 
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.losses import missing, primal_term
 from hingeline.solvers.newton import newton
-from hingeline.solvers.newton.sample import objective_at_zero, sample_of, take_rows
+from hingeline.solvers.shards.sample import losses_at_zero, sample_of, take_rows
 
 
 @pytest.mark.parametrize("layout", range(len(list(every_layout(np.eye(3))))))
@@ -82,16 +82,16 @@ def test_a_sample_that_has_missed_what_matters_is_no_start(monkeypatch):
     y, X = np.full(4000, -1.0), rng.normal(size=(4000, 6))
     data = read_data(X, 0.0)
     problem = make_problem(data, y.astype(np.float32), np.ones(4000), Logistic(100.0))
-    step = newton.sample_step(problem)
+    step = newton.sample_step(problem.loss, 4000, 7)
     in_sample = {tuple(row) for row in sample_of(problem, step).data.rows.X}
     y[[i for i in range(4000) if tuple(X[i]) not in in_sample][:7]] = 1.0
     X[:, 0] = np.where(y > 0.0, 1e4, 30.0 + X[:, 0])
     starts = []
     whole = newton.Smoothed
 
-    def smoothed(state, run, team, w, delta):
+    def smoothed(shards, run, w, *how):
         starts.append(w.copy())
-        return whole(state, run, team, w, delta)
+        return whole(shards, run, w, *how)
 
     monkeypatch.setattr(newton, "Smoothed", smoothed)
     solution = solve(X, y, Logistic(100.0), solver="newton", tol=1e-6)
@@ -103,9 +103,9 @@ def test_a_sample_that_has_missed_what_matters_is_no_start(monkeypatch):
 
 @pytest.mark.parametrize("weights", [None, np.arange(4000.0)])
 @pytest.mark.parametrize("loss", [Hinge(2.0), SquaredHinge(2.0), Logistic(2.0), SquaredEpsilonInsensitive(2.0, 0.1)])
-def test_the_objective_at_zero_is_that_of_no_weights(loss, weights):
+def test_the_losses_at_zero_are_those_of_no_weights(loss, weights):
     X, y = classification(4000, 4, seed=1)
     problem = make_problem(read_data(X, 1.0), y.astype(np.float32), weights, loss)
     m = missing(loss, y.astype(np.float64), 0.0)
     expected = sum(2.0 * primal_term(loss, m[i], 1.0) * (1.0 if weights is None else weights[i]) for i in range(4000))
-    assert objective_at_zero(problem) == pytest.approx(expected, rel=1e-9)
+    assert losses_at_zero(problem) == pytest.approx(expected, rel=1e-9)

@@ -6,7 +6,8 @@ from problems import classification, csr
 
 from hingeline.data.problem import read_data
 from hingeline.kernels.losses import SquaredHinge
-from hingeline.solvers.newton.step_at_once import newton_step
+from hingeline.solvers.shards.kernels import Vectors
+from hingeline.solvers.shards.small import step_at_once
 
 C, BIAS = 0.7, 0.5
 
@@ -23,9 +24,10 @@ def test_a_step_is_newtons(layout):
     v, start = Z.T @ alpha, w.copy()
     p = np.linalg.solve(np.eye(d) + 2.0 * Z.T @ (band[:, None] * Z), v - w)
     promised = float((v - w) @ p)
-    problem = (rows, SquaredHinge(C), np.full(n, C), y.astype(float), np.zeros(n), 0.0)
-    room = (np.empty((d, d)), np.empty(d), np.empty(n))
-    decrement, (violation, size, losses, gap) = newton_step(*problem, m, alpha, band, v, True, 2.0, 1e-9, 100, w, *room)
+    vectors = Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n))
+    room = (np.empty((d, d)), np.empty(d))
+    decrement, found = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, w, v, *room)
+    violation, size, _, losses, gap = found
     assert decrement == pytest.approx(promised, rel=1e-10)
     tau = float((w - start) @ p) / float(p @ p)
     np.testing.assert_allclose(w, start + tau * p, rtol=1e-9)

@@ -1,0 +1,270 @@
+"""Rows in memory, on one thread or several: a shard is a range of rows (views, no copies), one per thread.
+
+Results are added up in the order of the shards, so they depend on the number of threads and never on timing. With one
+shard there is nothing to add up: every verb is a direct call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from math import sqrt
+from typing import TypeVar
+
+import numpy as np
+
+from ...data.problem import Problem
+from ...kernels.rows import DenseRows, Rows
+from ...kernels.types import Matrix, Vector
+from ...runtime.blas import one_blas_thread
+from ...runtime.threads import WORTH_SHARING, Team, part_bounds
+from ..certificate_parts import CertificateParts, sum_parts
+from ..weighted_gram import uses_blas
+from .interface import Comparison, Responses, Shards
+from .kernels import Vectors
+from .line import LADDER, Line
+from .sample import losses_at_zero, mean_margin_at_zero, sample_of
+from .shard import Shard
+from .small import step_at_once
+
+T = TypeVar("T")
+
+LEAST_STORED = 50_000  # values per shard: a pass over fewer takes no longer than waking a thread
+STORED_PER_WEIGHT = 4  # values per shard and weight: with fewer, adding up weights costs more than a pass
+WAKING = 10_000  # rows that could be evaluated along a line while one more thread is woken
+FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
+
+
+def shard_count(n_stored: int, n_weights: int, n_threads: int) -> int:
+    """Return how many shards are worth while."""
+    if n_stored < WORTH_SHARING:
+        return 1
+    return max(1, min(n_threads, n_stored // LEAST_STORED, n_stored // (STORED_PER_WEIGHT * n_weights)))
+
+
+def slice_of_rows(rows: Rows, begin: int, end: int) -> Rows:
+    """Return a view of the rows begin to end."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.X[begin:end], rows.bias)
+    return rows._replace(indptr=rows.indptr[begin : end + 1])
+
+
+class InMemoryShards(Shards):
+    """The rows of ``problem`` with dual variables ``alpha``, shared among the threads of ``team``.
+
+    ``between`` is called between two slices of work. ``alpha`` is what ``weights`` and ``certify`` look at, and what
+    ``keep`` replaces.
+    """
+
+    def __init__(self, problem: Problem, alpha: Vector, team: Team, between: Callable[[], None]) -> None:
+        data = problem.data
+        self.problem, self.loss, self.alpha, self.team = problem, problem.loss, alpha, team
+        self.n_rows, self.n_weights, self.n_stored = data.n_rows, data.n_features + 1, data.n_stored
+        self.longest = sqrt(data.largest_q)
+        self._between = between
+        self.n_shards = shard_count(data.n_stored, self.n_weights, team.n_threads)
+        self._parts = np.empty((self.n_shards - 1, self.n_weights))  # what all shards but the first add up in
+        self._shards = [self._shard(k) for k in range(self.n_shards)]
+        self._has_proposal = False
+
+    def _shard(self, k: int) -> Shard:
+        begin, end = part_bounds(self.n_rows, self.n_shards, k)
+        problem, data, check = self.problem, self.problem.data, self._between
+        if self.n_shards > 1:
+
+            def check() -> None:
+                self.team.check()
+                self._between()
+
+        rows, inside = data.rows, slice(begin, end)
+        C = problem.C_values[inside] if problem.C_values.size > 1 else problem.C_values
+        if self.n_shards > 1:
+            rows = slice_of_rows(rows, begin, end)
+        arrays = (problem.y[inside], C, data.q[inside], self.alpha[inside], problem.signs[inside])
+        return Shard(k, rows, data.distinct, self.loss, *arrays, check)
+
+    def _each(self, verb: Callable[[Shard], T]) -> list[T]:
+        """Return what ``verb`` gives for every shard, in order."""
+        if self.n_shards == 1:
+            return [verb(self._shards[0])]
+        return self.team.each(self.n_shards, lambda k: verb(self._shards[k]))
+
+    def _summed(self, verb: Callable[[Shard, Vector], T], out: Vector | None = None) -> tuple[list[T], Vector]:
+        """Return what ``verb`` gives for every shard, and the sum of what each has added up in a vector of weights."""
+        total = np.empty(self.n_weights) if out is None else out
+        if self.n_shards == 1:
+            total.fill(0.0)
+            return [verb(self._shards[0], total)], total
+
+        def own(k: int) -> T:
+            room = self._parts[k - 1] if k else total
+            room.fill(0.0)
+            return verb(self._shards[k], room)
+
+        results = self.team.each(self.n_shards, own)
+        self._add_up(total, self._parts)
+        return results, total
+
+    def _add_up(self, total: Matrix, parts: Matrix) -> None:
+        """Add ``parts`` to ``total`` in order; many weights are shared among the threads."""
+        if total.size < WORTH_SHARING:
+            for part in parts:
+                total += part
+            return
+
+        def add(k: int) -> None:
+            inside = slice(*part_bounds(len(total), self.n_shards, k))
+            for part in parts:
+                total[inside] += part[inside]
+
+        self.team.each(self.n_shards, add)
+
+    # The certificate.
+
+    def weights(self, out: Vector | None = None) -> Vector:  # noqa: D102
+        return self._summed(Shard.add_weights, out)[1]
+
+    def certify(self, w: Vector) -> CertificateParts:  # noqa: D102
+        return sum_parts(self._each(lambda shard: shard.certify(w)))
+
+    # Newton's method.
+
+    def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
+        n, smooth = self.n_rows, self.loss.is_smooth
+        C, m, t, alpha, band, counted = (np.empty(n) for _ in range(6))
+        abar = alpha if smooth else np.empty(n)
+        vectors = Vectors(C, self.problem.signs, m, t, abar, alpha, band, counted)
+        centred = smooth or bool(self.alpha.any())
+        if not w.any():
+            w = w[:0]
+        for k, shard in enumerate(self._shards):
+            inside = slice(*part_bounds(n, self.n_shards, k))
+            shard.delta, shard.vectors = delta, Vectors(*(vector[inside] for vector in vectors))
+        self._vectors = vectors
+        self._small: tuple[Matrix, Vector] | None = None
+        if self.n_shards == 1 and self.n_weights <= FEW_WEIGHTS and n * self.n_weights <= AT_ONCE:
+            self._small = (np.empty((self.n_weights, self.n_weights)), np.empty(self.n_weights))
+        return self._responses(lambda shard, v: shard.begin(w, centred, v))
+
+    def _responses(self, verb: Callable[[Shard, Vector], Responses]) -> tuple[Responses, Vector]:
+        parts, v = self._summed(verb)
+        total = parts[0]
+        for part in parts[1:]:
+            total = total.plus(part)
+        return total, v
+
+    def project(self, p: Vector, taus: Vector) -> Matrix:  # noqa: D102
+        return self._along(taus, lambda shard, out: shard.project(p, taus, out))
+
+    def derivatives(self, taus: Vector) -> Matrix:  # noqa: D102
+        return self._along(taus, lambda shard, out: shard.derivatives(taus, out))
+
+    def _along(self, taus: Vector, verb: Callable[[Shard, Matrix], None]) -> Matrix:
+        def own(shard: Shard) -> Matrix:
+            out = np.zeros((taus.size, 2))
+            verb(shard, out)
+            return out
+
+        total, *others = self._each(own)
+        for part in others:
+            total += part
+        return total
+
+    @property
+    def first_taus(self) -> Vector:  # noqa: D102
+        is_cheap = self.n_rows < WAKING * self.n_shards * self.n_shards
+        return LADDER if self.n_shards > 1 and is_cheap else LADDER[:1]
+
+    def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:  # noqa: D102
+        if self.n_shards == 1:
+            return self._shards[0].step_to_minimum(line, values[0])
+        return super().step_to_minimum(line, taus, values)
+
+    def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
+        return self._responses(lambda shard, v: shard.respond(tau, afresh, v))
+
+    def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
+        return self._responses(lambda shard, v: shard.recentre(delta, v))
+
+    def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
+        self._add_grams(lambda shard, room: shard.add_gram(room, afresh), G)
+
+    def sampled_gram(self, G: Matrix, size: int, seed: int) -> None:  # noqa: D102
+        curved = sum(self._each(lambda shard: int(np.count_nonzero(shard.vectors.band))))
+        share = min(1.0, size / max(1, curved))
+        seeds = np.random.SeedSequence(seed).spawn(self.n_shards)
+
+        def add(shard: Shard, room: Matrix) -> None:
+            s, own = shard.vectors.band, np.flatnonzero(shard.vectors.band)
+            if share < 1.0 and own.size:
+                rng = np.random.default_rng(seeds[shard.number])
+                chosen = rng.choice(own, max(1, round(share * own.size)), replace=False)
+                s = np.zeros_like(s)
+                s[chosen] = shard.vectors.band[chosen] * (own.size / chosen.size)
+            shard.gram.add(s, room)
+
+        self._add_grams(add, G)
+
+    def _add_grams(self, verb: Callable[[Shard, Matrix], None], G: Matrix) -> None:
+        """Let every shard add its part to G; each but the first adds up apart."""
+        if self.n_shards == 1:
+            verb(self._shards[0], G)
+            return
+        parts = np.zeros((self.n_shards - 1, *G.shape))
+        with one_blas_thread() if uses_blas(self.problem.data.rows, len(G)) else nullcontext():
+            self.team.each(self.n_shards, lambda k: verb(self._shards[k], parts[k - 1] if k else G))
+        self._add_up(G, parts)
+
+    def curvature_times(self, v: Vector) -> Vector:  # noqa: D102
+        return self._summed(lambda shard, out: shard.add_curvature(v, out))[1]
+
+    def curvature_diagonal(self) -> Vector:  # noqa: D102
+        return self._summed(Shard.add_diagonal)[1]
+
+    def band_block(self) -> tuple[Matrix, Vector] | None:  # noqa: D102
+        band = self._vectors.band
+        which = np.flatnonzero(band)
+        whole = self._shards[0] if self.n_shards == 1 else None
+        if whole is None:
+            return None
+        return whole.dense_rows(which, self.n_weights), band[which]
+
+    def keep(self, proposed: bool = False) -> None:  # noqa: D102
+        self._each(lambda shard: shard.keep(proposed))
+
+    def propose(self, tau: float) -> None:  # noqa: D102
+        if not self._has_proposal:
+            self._has_proposal = True
+            a = self.alpha.copy()
+            for k, shard in enumerate(self._shards):
+                shard.a = a[slice(*part_bounds(self.n_rows, self.n_shards, k))]
+        self._each(lambda shard: shard.propose(tau))
+
+    def compare(self) -> Comparison:  # noqa: D102
+        parts, excess = self._summed(Shard.compare)
+        violations, gaps, clipped = zip(*parts, strict=True)
+        return Comparison(max(violations), sum(gaps), excess if any(clipped) else None)
+
+    def adopt(self) -> None:  # noqa: D102
+        self._each(Shard.adopt)
+
+    def whole_step(self, w: Vector, v: Vector, accuracy: float) -> tuple[float, Responses] | None:  # noqa: D102
+        if self._small is None:
+            return None
+        shard, (H, p) = self._shards[0], self._small
+        args = (shard.rows, self.loss, self._vectors, shard.delta, shard.scale, shard.distinct, accuracy, w, v, H, p)
+        decrement, (violation, band_size, moved, losses, gap) = step_at_once(*args)
+        self._between()
+        return decrement, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)
+
+    def sample(self, step: int) -> Shards | None:  # noqa: D102
+        part = sample_of(self.problem, step)
+        if part is None:
+            return None
+        return InMemoryShards(part, np.zeros(part.data.n_rows), self.team, self._between)
+
+    def losses_at_zero(self) -> float:  # noqa: D102
+        return losses_at_zero(self.problem)
+
+    def mean_margin_at_zero(self) -> float:  # noqa: D102
+        return mean_margin_at_zero(self.problem)

@@ -1,0 +1,179 @@
+"""Rows live in shards, w lives in the middle: what Newton's method and the certificate know of the rows.
+
+Training is a conversation. The coordinator (an engine) holds what has the size of a weight vector: w, a direction p, a
+Gram matrix. The shards hold the rows and everything that has one entry per row: labels, C_i, alpha_i, margins, the
+band. Only scalars, vectors of weights and, for few features, square matrices cross the border.
+
+``Shards`` is the coordinator's side: each verb asks every shard and adds up the answers. There is one subclass per back
+end: rows in memory on one or more threads (in_memory.py), and rows in files (out_of_core.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from ...kernels.losses import Loss
+from ...kernels.types import Matrix, Vector
+from ..certificate_parts import CertificateParts
+from .line import LADDER, Line, search
+
+
+class Responses(NamedTuple):
+    """What responses to margins are like; results of several shards add up.
+
+    Attributes
+    ----------
+    violation : largest violation that smoothing leaves
+    band_size : rows in the band
+    moved : rows whose band entry is not the one that the Gram matrix knows of
+    losses, gap : sums of the losses and of the gap terms
+    """
+
+    violation: float = 0.0
+    band_size: int = 0
+    moved: int = 0
+    losses: float = 0.0
+    gap: float = 0.0
+
+    def plus(self, other: tuple[float, int, int, float, float]) -> Responses:
+        """Return the responses of both."""
+        violation, band_size, moved, losses, gap = other
+        return Responses(
+            max(self.violation, violation),
+            self.band_size + band_size,
+            self.moved + moved,
+            self.losses + losses,
+            self.gap + gap,
+        )
+
+
+class Comparison(NamedTuple):
+    """What proposed dual variables certify: largest violation, gap terms, and Z'(what stuck out of the box), if any."""
+
+    violation: float
+    gap: float
+    excess: Vector | None
+
+
+class Shards(ABC):
+    """The rows of one problem. Verbs of Newton's method may be called after ``begin``.
+
+    Attributes
+    ----------
+    loss : Loss
+    n_rows, n_weights : int
+        Weights include the intercept's, which comes last.
+    n_stored : int
+        Stored values of X.
+    longest : float
+        Length of the longest row.
+    """
+
+    loss: Loss
+    n_rows: int
+    n_weights: int
+    n_stored: int
+    longest: float
+
+    # The certificate.
+
+    @abstractmethod
+    def weights(self, out: Vector | None = None) -> Vector:
+        """Return Z' alpha, in ``out`` if given."""
+
+    @abstractmethod
+    def certify(self, w: Vector) -> CertificateParts:
+        """Return the largest violation, the losses and the gap terms at fixed weights w."""
+
+    # Newton's method.
+
+    @abstractmethod
+    def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:
+        """Place the margins at w, smooth at width ``delta``; returns the responses and Z' alpha.
+
+        The smoothing is centred at alpha, or in the middle of the box if alpha is zero.
+        """
+
+    @abstractmethod
+    def project(self, p: Vector, taus: Vector) -> Matrix:
+        """Keep t = Zp; returns first and second derivative of the losses along m - tau t, for each of ``taus``."""
+
+    @abstractmethod
+    def derivatives(self, taus: Vector) -> Matrix:
+        """Return first and second derivative of the losses along m - tau t, one row for each of ``taus``."""
+
+    @abstractmethod
+    def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:
+        """Move the margins by tau t; returns the responses there and Z'(change of alpha), or Z' alpha if ``afresh``."""
+
+    @abstractmethod
+    def recentre(self, delta: float) -> tuple[Responses, Vector]:
+        """Centre the smoothing at the present alpha, with width ``delta``; returns the responses and Z' alpha."""
+
+    @abstractmethod
+    def add_gram(self, G: Matrix, afresh: bool) -> None:
+        """Bring G = sum_i band_i z_i z_i' (upper triangle) up to date, or sum it up ``afresh`` into zeros."""
+
+    @abstractmethod
+    def sampled_gram(self, G: Matrix, size: int, seed: int) -> None:
+        """Add the Gram matrix of a random sample of about ``size`` rows of the band, scaled up to all of it, to G."""
+
+    @abstractmethod
+    def curvature_times(self, v: Vector) -> Vector:
+        """Return sum_i band_i z_i <z_i, v>."""
+
+    @abstractmethod
+    def curvature_diagonal(self) -> Vector:
+        """Return the diagonal of sum_i band_i z_i z_i'."""
+
+    @abstractmethod
+    def band_block(self) -> tuple[Matrix, Vector] | None:
+        """Return the rows of the band as a dense matrix, and their entries in it; None if rows must stay in shards."""
+
+    @abstractmethod
+    def keep(self, proposed: bool = False) -> None:
+        """Make the responses (or the ``proposed`` dual variables) the alpha that the run would return."""
+
+    @abstractmethod
+    def propose(self, tau: float) -> None:
+        """Move the proposed dual variables by the share tau towards what Newton's equation says at t = Zp.
+
+        They begin at alpha. To be called after ``project`` and before ``respond``.
+        """
+
+    @abstractmethod
+    def compare(self) -> Comparison:
+        """Move the proposed dual variables into the box, and tell what they certify at the present margins."""
+
+    @abstractmethod
+    def adopt(self) -> None:
+        """Replace the proposed dual variables by the responses."""
+
+    @abstractmethod
+    def sample(self, step: int) -> Shards | None:
+        """Return one row in ``step`` as a smaller problem with C scaled up; None if its rows have no weight."""
+
+    @abstractmethod
+    def losses_at_zero(self) -> float:
+        """Return the sum of the losses at w = 0."""
+
+    @abstractmethod
+    def mean_margin_at_zero(self) -> float:
+        """Return the mean of |m_i| at w = 0: the unit in which widths of the smoothing are measured."""
+
+    @property
+    def first_taus(self) -> Vector:
+        """The steps to ask ``project`` about: one, or a ladder if asking costs more than evaluating."""
+        return LADDER[:1]
+
+    def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:
+        """Return the step along the line to the minimum; ``values`` are what ``project`` returned for ``taus``."""
+        return search(self.derivatives, line, taus, values)
+
+    def whole_step(self, w: Vector, v: Vector, accuracy: float) -> tuple[float, Responses] | None:
+        """Do a whole step of Newton's method in one call, if the problem is that small; w and v = Z' alpha are moved.
+
+        Returns the decrease that the direction promised (twice), and the responses.
+        """
+        return None

@@ -1,0 +1,128 @@
+"""The search along a line: the step tau that minimises |w + tau p|^2/2 + sum_i psi_i(m_i - tau t_i).
+
+The derivative in tau is increasing and mostly piecewise linear. One shard searches within one compiled call
+(``search_at_once``). Several shards are asked for the derivatives at some steps at a time (``search``): asking costs
+more than evaluating if rows are few for each thread, so a call may evaluate a ladder of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.compile import kernel
+from ...kernels.losses import Loss
+from ...kernels.types import Matrix, Vector
+from .kernels import Vectors, add_derivatives
+
+MOST_EVALUATIONS = 40
+LADDER = np.array([1.0, 0.5, 0.25, 2.0])  # the first steps to look at, if there are to be several: 1 is Newton's own
+
+
+class Line(NamedTuple):
+    """What the search needs besides the losses.
+
+    Attributes
+    ----------
+    slope : derivative of the objective at tau = 0
+    wp, pp : <w, p> and <p, p>
+    accuracy : share of the slope that is as good as zero
+    """
+
+    slope: float
+    wp: float
+    pp: float
+    accuracy: float
+
+
+Place = tuple[float, float, float, float, float, bool]  # the bracket with its derivatives, tau, and whether it will do
+
+
+def beginning(slope: float) -> Place:
+    """Return where a search begins: no bracket yet, the whole step."""
+    return 0.0, slope, np.inf, np.inf, 1.0, False
+
+
+@kernel
+def narrowed(at: Place, first: float, second: float, slope: float, accuracy: float) -> Place:
+    """Go on from tau, where a convex function has these derivatives, towards its minimum.
+
+    Newton's method, and the secant if that leaves the bracket; the middle if the bracket has not become half as wide,
+    since its slopes may differ by orders of magnitude. ``at`` is what the call before returned.
+    """
+    low, f_low, high, f_high, tau, done = at
+    if abs(first) <= accuracy * abs(slope):
+        return low, f_low, high, f_high, tau, True
+    width = high - low
+    if first < 0.0:
+        low, f_low = tau, first
+    else:
+        high, f_high = tau, first
+    if width < np.inf and high - low > 0.5 * width:
+        return low, f_low, high, f_high, 0.5 * (low + high), done
+    guess = tau - first / second
+    if not low < guess < high:
+        guess = low + (high - low) * f_low / (f_low - f_high) if high < np.inf else 4.0 * tau
+    return low, f_low, high, f_high, guess, done
+
+
+@kernel
+def step_found(at: Place) -> float:
+    """Return tau; if the search has run out of evaluations, the longest step that is known to lead downwards."""
+    return at[0] if at[0] > 0.0 and not at[5] else at[4]
+
+
+@kernel
+def search_at_once(
+    loss: Loss, vectors: Vectors, delta: float, scale: float, line: Line, evaluations: int, at: Place
+) -> Place:
+    """Go on from ``at`` for some evaluations, over all rows of one shard."""
+    for _ in range(evaluations):
+        tau = at[4]
+        first, second = add_derivatives(loss, vectors, delta, scale, tau, 0, vectors.m.size)
+        at = narrowed(at, first + line.wp + tau * line.pp, second + line.pp, line.slope, line.accuracy)
+        if at[5]:
+            break
+    return at
+
+
+def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, values: Matrix) -> float:
+    """Search by asking for the ``derivatives`` of the losses at as many steps at a time as ``taus`` has.
+
+    ``values`` are the derivatives at ``taus``, the first steps to look at.
+    """
+    low, f_low, high, f_high = 0.0, line.slope, np.inf, np.inf
+    for _ in range(max(2, MOST_EVALUATIONS // taus.size)):
+        first = values[:, 0] + line.wp + taus * line.pp
+        second = values[:, 1] + line.pp
+        best = int(np.argmin(np.abs(first)))
+        if abs(first[best]) <= line.accuracy * abs(line.slope):
+            return float(taus[best])
+        width, guesses = high - low, taus - first / second
+        for tau, f in zip(taus.tolist(), first.tolist(), strict=True):
+            if f < 0.0 and tau > low:
+                low, f_low = tau, f
+            elif f >= 0.0 and tau < high:
+                high, f_high = tau, f
+        taus = _next_taus(low, f_low, high, f_high, guesses[np.argsort(np.abs(first))], width, taus.size)
+        values = derivatives(taus)
+    return low if low > 0.0 else float(taus[0])
+
+
+def _next_taus(low: float, f_low: float, high: float, f_high: float, guesses: Vector, width: float, n: int) -> Vector:
+    """Return the next steps to look at: Newton's guesses inside the bracket, the secant's, and some spread over it."""
+    inside = [tau for tau in guesses.tolist() if low < tau < high]
+    if high == np.inf:
+        start = max(low, 1.0)
+        chosen = [*inside[:1], *(start * 4.0**k for k in range(1, n + 1))]
+    else:
+        middle = 0.5 * (low + high)
+        secant = low + (high - low) * f_low / (f_low - f_high)
+        spread = [low + (high - low) * k / n for k in range(1, n)]
+        halved = width == np.inf or high - low <= 0.5 * width
+        chosen = [*inside[:2], secant, middle, *spread] if halved else [middle, *inside[:2], secant, *spread]
+        chosen = [tau for tau in chosen if low < tau < high] or [middle]
+    distinct = list(dict.fromkeys(chosen))[:n]
+    return np.array(distinct + distinct[-1:] * (n - len(distinct)))

@@ -1,0 +1,173 @@
+"""One shard: some rows in memory, their vectors, and what the compiled verbs do with them on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...kernels.losses import Loss
+from ...kernels.passes import add_curvature, add_diagonal, add_weights, certify_rows
+from ...kernels.rows import CsrRows, DenseRows, Rows
+from ...kernels.types import Indices, Matrix, Vector
+from ...runtime.pace import Pace
+from ..certificate_parts import CertificateParts, sum_parts
+from ..weighted_gram import WeightedGram
+from .interface import Responses
+from .kernels import (
+    Vectors,
+    begin_rows,
+    compare,
+    derivatives,
+    project,
+    propose,
+    respond,
+)
+from .line import MOST_EVALUATIONS, Line, beginning, narrowed, search_at_once, step_found
+
+SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
+
+
+class Shard:
+    """Rows with their labels or targets, C (one per row, or one for all), squared norms q and dual variables alpha.
+
+    ``vectors`` belong to Newton's method. All arrays are views that the shard may share with others, each on its own
+    rows. ``between`` is called between two slices of work.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        rows: Rows,
+        distinct: bool,
+        loss: Loss,
+        y: Vector,
+        C: Vector,
+        q: Vector,
+        alpha: Vector,
+        signs: Vector,
+        between: Callable[[], None],
+    ) -> None:
+        self.number, self.rows, self.distinct, self.loss = number, rows, distinct, loss
+        self.y, self.C, self.q, self.alpha, self.signs = y, C, q, alpha, signs
+        self.n_rows = y.size
+        self.delta = 0.0
+        self.gram = WeightedGram(rows, distinct, between)
+        self._products, self._terms = Pace(between), Pace(between)
+        self._searches = Pace(between, first=max(1, SEARCHED_AT_ONCE // self.n_rows))
+
+    vectors: Vectors  # set before Newton's method begins
+    a: Vector  # proposed dual variables, set before they are asked for
+
+    @property
+    def scale(self) -> float:
+        """Curvature of a row over its entry in the band."""
+        return self.loss.curvature_scale if self.loss.is_smooth else 0.5 / self.delta
+
+    def add_weights(self, out: Vector) -> None:
+        """out <- out + Z' alpha."""
+        for begin, end in self._products.slices(self.n_rows):
+            add_weights(self.rows, self.alpha, self.signs, out, begin, end)
+
+    def certify(self, w: Vector) -> CertificateParts:
+        """Return the largest violation, the losses and the gap terms at w."""
+        fixed = (self.rows, self.loss, self.y, self.C, self.alpha, w)
+        return sum_parts(certify_rows(*fixed, begin, end) for begin, end in self._products.slices(self.n_rows))
+
+    def begin(self, w: Vector, centred: bool, v: Vector) -> Responses:
+        """Fill the vectors at weights w (empty: zero); v <- v + Z' alpha."""
+        settled = 0.0
+        for begin, end in self._products.slices(self.n_rows):
+            start = (self.rows, self.loss, self.y, self.C, self.q, self.alpha)
+            settled += begin_rows(*start, self.vectors, w, centred, begin, end)
+        self.settled_losses = settled
+        return self.respond(0.0, True, v)
+
+    def respond(self, tau: float, afresh: bool, v: Vector) -> Responses:
+        """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""
+        total = Responses(losses=self.settled_losses)
+        fixed = (self.rows, self.loss, self.vectors, tau, self.delta, afresh, v)
+        for begin, end in self._products.slices(self.n_rows):
+            total = total.plus(respond(*fixed, begin, end))
+        return total
+
+    def recentre(self, delta: float, v: Vector) -> Responses:
+        """Smooth around the present alpha at width ``delta``; v <- v + Z' alpha."""
+        self.delta = delta
+        self.vectors.abar[:] = self.vectors.alpha
+        return self.respond(0.0, True, v)
+
+    def project(self, p: Vector, taus: Vector, out: Matrix) -> None:
+        """Set t = Zp; add the derivatives along the line at ``taus`` to ``out``."""
+        for begin, end in self._products.slices(self.n_rows):
+            project(self.rows, self.loss, self.vectors, p, self.delta, self.scale, taus, out, begin, end)
+
+    def derivatives(self, taus: Vector, out: Matrix) -> None:
+        """Add the derivatives along the line at ``taus`` to ``out``."""
+        for begin, end in self._terms.slices(self.n_rows):
+            derivatives(self.loss, self.vectors, self.delta, self.scale, taus, out, begin, end)
+
+    def step_to_minimum(self, line: Line, at_one: Vector) -> float:
+        """Return the step to the minimum along the line; ``at_one`` are the derivatives of the losses at tau = 1."""
+        first, second = float(at_one[0]) + line.wp + line.pp, float(at_one[1]) + line.pp
+        at = narrowed(beginning(line.slope), first, second, line.slope, line.accuracy)
+        if not at[-1]:
+            for begin, end in self._searches.slices(MOST_EVALUATIONS - 1):
+                at = search_at_once(self.loss, self.vectors, self.delta, self.scale, line, end - begin, at)
+                if at[-1]:
+                    break
+        return float(step_found(at))
+
+    def add_gram(self, G: Matrix, afresh: bool) -> None:
+        """Add what the band has changed since it was counted (or all of it, if ``afresh``) to G."""
+        change = self.vectors.band.copy() if afresh else self.vectors.band - self.vectors.counted
+        self.vectors.counted[:] = self.vectors.band
+        self.gram.add(change, G)
+
+    def add_curvature(self, v: Vector, out: Vector) -> None:
+        """out <- out + sum_i band_i z_i <z_i, v>."""
+        for begin, end in self._products.slices(self.n_rows):
+            add_curvature(self.rows, self.vectors.band, v, out, begin, end)
+
+    def add_diagonal(self, out: Vector) -> None:
+        """out <- out + the diagonal of sum_i band_i z_i z_i'."""
+        for begin, end in self._products.slices(self.n_rows):
+            add_diagonal(self.rows, self.vectors.band, out, begin, end)
+
+    def keep(self, proposed: bool) -> None:
+        """Make the responses, or the proposed dual variables, the shard's alpha."""
+        self.alpha[:] = self.a if proposed else self.vectors.alpha
+
+    def propose(self, tau: float) -> None:
+        """Move the proposed dual variables by the share tau towards what Newton's equation says."""
+        for begin, end in self._terms.slices(self.n_rows):
+            propose(self.vectors, self.a, tau, self.scale, begin, end)
+
+    def adopt(self) -> None:
+        """Replace the proposed dual variables by the responses."""
+        self.a[:] = self.vectors.alpha
+
+    def compare(self, excess: Vector) -> tuple[float, float, bool]:
+        """Move the proposed dual variables into the box; excess <- excess + Z'(what stuck out).
+
+        Returns the largest violation, the gap terms, and whether anything stuck out.
+        """
+        violation, gap, clipped = 0.0, 0.0, False
+        for begin, end in self._products.slices(self.n_rows):
+            found = compare(self.rows, self.loss, self.vectors, self.a, excess, begin, end)
+            violation, gap, clipped = max(violation, found[0]), gap + found[1], clipped or found[2]
+        return violation, gap, clipped
+
+    def dense_rows(self, which: Indices, n_weights: int) -> Matrix:
+        """Return the rows ``which`` of Z as a dense matrix."""
+        rows = self.rows
+        Z = np.zeros((which.size, n_weights))
+        for k, i in enumerate(which):
+            if isinstance(rows, DenseRows):
+                Z[k, :-1] = rows.X[i]
+            else:
+                inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+                np.add.at(Z[k], rows.indices[inside], rows.data[inside] if isinstance(rows, CsrRows) else 1.0)
+        Z[:, -1] = rows.bias
+        Z *= self.signs[which, None]
+        return Z

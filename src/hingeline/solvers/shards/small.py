@@ -1,0 +1,81 @@
+"""A whole step of Newton's method in one call, for problems so small that calls would cost more than the work.
+
+The same step as that of newton/smoothed.py: Hessian, direction, line search, and the responses where it ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.compile import kernel
+from ...kernels.gram import gram
+from ...kernels.losses import Loss
+from ...kernels.rows import ONE, Rows, dot
+from ...kernels.types import Matrix, Vector
+from .kernels import Vectors, respond
+from .line import MOST_EVALUATIONS, Line, search_at_once, step_found
+
+
+@kernel
+def solve_positive(H: Matrix, x: Vector) -> None:
+    """x <- H^-1 x; of H, positive definite, the upper triangle is read, and left as its Cholesky factor."""
+    n = np.uint64(x.size)
+    for k in range(n):
+        H[k, k] = np.sqrt(H[k, k])
+        for j in range(k + ONE, n):
+            H[k, j] /= H[k, k]
+        for i in range(k + ONE, n):
+            for j in range(i, n):
+                H[i, j] -= H[k, i] * H[k, j]
+    for k in range(n):
+        x[k] /= H[k, k]
+        for j in range(k + ONE, n):
+            x[j] -= H[k, j] * x[k]
+    for r in range(n):
+        last = n - ONE - r
+        for j in range(last + ONE, n):
+            x[last] -= H[last, j] * x[j]
+        x[last] /= H[last, last]
+
+
+@kernel
+def step_at_once(
+    rows: Rows,
+    loss: Loss,
+    vectors: Vectors,
+    delta: float,
+    scale: float,
+    distinct: bool,
+    accuracy: float,
+    w: Vector,
+    v: Vector,
+    H: Matrix,
+    p: Vector,
+) -> tuple[float, tuple[float, int, int, float, float]]:
+    """Move w, with its margins, responses and v = Z' alpha, to the minimum along Newton's direction.
+
+    H and p are room to work in. Returns the decrease that the direction promised (twice), and what ``respond`` returns.
+    """
+    d, n = np.uint64(w.size), np.uint64(vectors.m.size)
+    H[:] = 0.0
+    gram(rows, vectors.band, distinct, H, 0, n)
+    H *= scale
+    decrement, wp, pp = 0.0, 0.0, 0.0
+    for j in range(d):
+        H[j, j] += 1.0
+        p[j] = v[j] - w[j]
+    solve_positive(H, p)
+    for j in range(d):
+        decrement += (v[j] - w[j]) * p[j]
+        wp += w[j] * p[j]
+        pp += p[j] * p[j]
+    for i in range(n):
+        vectors.t[i] = vectors.s[i] * dot(rows, i, p)
+    at = (0.0, -decrement, np.inf, np.inf, 1.0, False)
+    line = Line(-decrement, wp, pp, accuracy)
+    at = search_at_once(loss, vectors, delta, scale, line, MOST_EVALUATIONS, at)
+    tau = step_found(at)
+    for j in range(d):
+        w[j] += tau * p[j]
+    v[:] = 0.0
+    return decrement, respond(rows, loss, vectors, tau, delta, True, v, 0, n)

@@ -1,0 +1,59 @@
+"""The Gram matrix of weighted rows in memory: by a compiled loop, or by BLAS for dense rows of many columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..kernels.gram import add_gram
+from ..kernels.rows import DenseRows, Rows
+from ..kernels.types import Matrix, Vector
+from ..runtime.pace import Pace
+
+NARROW = 100  # columns up to which a loop over blocks of rows beats a call of BLAS, which wants them copied
+DENSE_BLOCK = 256  # rows, at first, that BLAS multiplies at a time
+
+
+class WeightedGram:
+    """Adds sum_i s_i x_i x_i' to a matrix, a slice of rows at a time; ``between`` is called between two slices.
+
+    ``distinct`` says that no row names a column twice.
+    """
+
+    def __init__(self, rows: Rows, distinct: bool, between: Callable[[], None]) -> None:
+        self.rows, self.distinct = rows, distinct
+        self._slices, self._blocks = Pace(between), Pace(between, first=DENSE_BLOCK)
+
+    def add(self, s: Vector, G: Matrix) -> None:
+        """G <- G + sum_i s_i x_i x_i', the upper triangle at least."""
+        if uses_blas(self.rows, len(G)):
+            assert isinstance(self.rows, DenseRows)
+            self._add_by_blas(self.rows, s, G)
+            return
+        for begin, end in self._slices.slices(s.size):
+            add_gram(self.rows, s, self.distinct, G, begin, end)
+
+    def _add_by_blas(self, rows: DenseRows, s: Vector, G: Matrix) -> None:
+        """Multiply blocks of rows: first those with s_i > 0, then those with s_i < 0.
+
+        NumPy's product lets other threads run meanwhile, SciPy's BLAS functions do not.
+        """
+        for sign in (1.0, -1.0):
+            chosen = np.flatnonzero(s * sign > 0.0)
+            for begin, end in self._blocks.slices(chosen.size):
+                part = chosen[begin:end]
+                root = np.sqrt(np.abs(s[part]))
+                block = np.empty((part.size, len(G)))
+                np.multiply(rows.X[part], root[:, None], out=block[:, :-1])
+                block[:, -1] = rows.bias * root
+                product = block.T @ block
+                if sign > 0.0:
+                    G += product
+                else:
+                    G -= product
+
+
+def uses_blas(rows: Rows, n_weights: int) -> bool:
+    """Tell whether the Gram matrix is made by BLAS."""
+    return isinstance(rows, DenseRows) and n_weights > NARROW
