@@ -7,7 +7,7 @@ from problems import COORDINATE_ENGINES, LOSSES, classification, dual, primal
 from hingeline import solve
 from hingeline.data.problem import make_problem, read_data
 from hingeline.kernels.random import seeded
-from hingeline.solvers import train
+from hingeline.solvers import certificate
 from hingeline.solvers.certificate import certify, drift, rounding_floor
 from hingeline.solvers.driver import Clock, Ended, Run, Stop
 from hingeline.solvers.dual.avsf import avsf
@@ -40,7 +40,7 @@ def test_few_steps_from_zero_need_no_new_weights(made_afresh, monkeypatch, engin
     P, D = primal(X, Y, s.w, loss), dual(X, Y, s.alpha, loss)
     assert s.certificate.primal == pytest.approx(P, rel=1e-12)
     assert s.certificate.primal - s.certificate.dual == pytest.approx(P - D, rel=1e-9)
-    monkeypatch.setattr(train, "FEW_STEPS", 0)
+    monkeypatch.setattr(certificate, "FEW_STEPS", 0)
     again = solve(X, Y, loss, solver=engine, gap_tol=1e-3, random_state=0)
     assert made_afresh
     np.testing.assert_allclose(s.alpha, again.alpha, rtol=1e-6, atol=1e-12)  # sweeps after a refuted certificate

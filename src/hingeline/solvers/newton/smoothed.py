@@ -74,7 +74,7 @@ class Smoothed:
     @property
     def scale(self) -> float:
         """Curvature of a row over its entry in the band."""
-        return self.shards.loss.curvature_scale if self.is_smooth else 0.5 / self.delta
+        return self.shards.loss.curvature_scale / (self.delta or 1.0)
 
     def _accuracy(self) -> float:
         """Return what the next line search may leave of the slope."""

@@ -62,7 +62,7 @@ class Shard:
     @property
     def scale(self) -> float:
         """Curvature of a row over its entry in the band."""
-        return self.loss.curvature_scale if self.loss.is_smooth else 0.5 / self.delta
+        return self.loss.curvature_scale / (self.delta or 1.0)
 
     def add_weights(self, out: Vector) -> None:
         """out <- out + Z' alpha."""
