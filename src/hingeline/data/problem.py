@@ -53,6 +53,7 @@ class Data:
     distinct: bool
     q: np.ndarray
     blocks: Blocks | None = None
+    range_of_q: tuple[float, float, float] | None = None  # smallest, largest and sum, if known
 
     @property
     def n_stored(self) -> int:
@@ -62,7 +63,17 @@ class Data:
     @cached_property
     def largest_q(self) -> float:
         """Largest squared norm of a row."""
-        return float(self.q.max())
+        return float(self.q.max()) if self.range_of_q is None else self.range_of_q[1]
+
+    @cached_property
+    def smallest_q(self) -> float:
+        """Smallest squared norm of a row: zero if there are rows of zeros."""
+        return float(self.q.min()) if self.range_of_q is None else self.range_of_q[0]
+
+    @cached_property
+    def mean_q(self) -> float:
+        """Mean squared norm of a row."""
+        return float(self.q.mean()) if self.range_of_q is None else self.range_of_q[2] / self.n_rows
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,7 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
     """Return the problem of ``y`` (labels -1 and +1, or targets) and, where given, row ``weights`` that multiply C."""
     loss.check()
     C: np.ndarray | float = float(loss.C)
-    visited = data.q > 0.0
+    every_row = data.smallest_q > 0.0
     if weights is not None:
         check_weights(weights, data.n_rows)
         with np.errstate(over="ignore"):
@@ -118,10 +129,10 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
         C[C < SMALLEST_C] = 0.0
         if not C.any():
             raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
-        visited &= C > 0.0
+        every_row = every_row and bool((C > 0.0).all())
     # What an engine may meet on its way, at the most: |w|, a margin, an objective.
     total_C = data.n_rows * float(np.max(C))
-    at_zero = max(1.0, float(np.abs(y).max()))
+    at_zero = max(1.0, float(np.abs(y).max())) if loss.is_regression else 1.0
     longest = 2.0 * total_C * sqrt(data.largest_q)
     farthest = at_zero + sqrt(data.largest_q) * longest
     largest = longest * longest + total_C * farthest
@@ -130,7 +141,7 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
             f"C = {loss.C:g} times the weights times the squared values of X{' and y' * (at_zero > 1.0)} overflows "
             "float64: scale them, or choose a smaller C."
         )
-    kept = None if visited.all() else np.flatnonzero(visited).astype(np.uint32)
+    kept = None if every_row else np.flatnonzero((data.q > 0.0) & (np.asarray(C) > 0.0)).astype(np.uint32)
     return Problem(data, y, C, loss, kept)
 
 
@@ -169,8 +180,11 @@ def read_data(X: Any, bias: float = 0.0, n_threads: int = 1) -> Data:
 
 
 def check_values(matrix: Matrix, pace: Pace | None = None) -> Data:
-    """Raise where a value is not finite or its square overflows."""
-    return Data(*matrix[:4], _checked_norms(matrix, pace or Pace()) if matrix.q is None else matrix.q, matrix.blocks)
+    """Raise if a value is not finite or its square overflows; returns the rows with their squared norms."""
+    if matrix.q is not None:
+        return Data(*matrix[:4], matrix.q, matrix.blocks)
+    q, range_of_q = _checked_norms(matrix, pace or Pace())
+    return Data(*matrix[:4], q, matrix.blocks, range_of_q)
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -271,7 +285,7 @@ def _read_blocks(blocks: Blocks, n_rows: int, n_features: int) -> tuple[bool, bo
             distinct &= increasing
             all_ones &= ones
             matrix = Matrix(rows, block.n_rows, n_features, increasing)
-            q[block.begin : block.end] = _checked_norms(matrix, Pace(), block.begin)
+            q[block.begin : block.end], _ = _checked_norms(matrix, Pace(), block.begin)
     return distinct, all_ones, q
 
 
@@ -354,17 +368,21 @@ def _what_is_broken(
     return f"X has {minor} index {indices[at]} in {major} {name}, outside of [0, {n_minor}). Check how it was built."
 
 
-def _checked_norms(matrix: Matrix, pace: Pace, first: int = 0) -> np.ndarray:
-    """Return q; raises where it is not finite. ``first`` is what the first row is called."""
+def _checked_norms(matrix: Matrix, pace: Pace, first: int = 0) -> tuple[np.ndarray, tuple[float, float, float]]:
+    """Return q with its smallest and largest value and its sum; raises if it is not finite.
+
+    ``first`` is the number of the first row, for errors.
+    """
     rows, n_rows, n_features, distinct = matrix[:4]
     q = np.empty(n_rows)
     scratch = [np.zeros(1 if distinct else n_features + 1) for _ in range(pace.n_parts)]
-    pace.each(n_rows, lambda part, begin, end: squared_norms(rows, scratch[part], distinct, q, begin, end))
-    if not isfinite(q.sum()):
+    parts = pace.each(n_rows, lambda part, begin, end: squared_norms(rows, scratch[part], distinct, q, begin, end))
+    smallest, largest, totals = zip(*parts, strict=True)
+    if not isfinite(sum(totals)):
         bad = int(np.argmin(np.isfinite(q)))
         if not isfinite(q[bad]):
             raise ValueError(_what_is_not_finite(rows, bad, first + bad))
-    return q
+    return q, (min(smallest), max(largest), sum(totals))
 
 
 def _what_is_not_finite(rows: Rows, i: int, name: int) -> str:

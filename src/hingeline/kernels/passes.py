@@ -58,14 +58,24 @@ def _row_of_large_index(indptr: Indices, indices: Indices, n_columns: Index, beg
 
 
 @kernel
-def squared_norms(rows: Rows, scratch: Vector, distinct: bool, q: Vector, begin: int, end: int) -> None:
-    """q_i = |x_i|^2 (bias included); NaN and infinities in a row show in its q_i."""
+def squared_norms(
+    rows: Rows, scratch: Vector, distinct: bool, q: Vector, begin: int, end: int
+) -> tuple[float, float, float]:
+    """q_i = |x_i|^2 (bias included); NaN and infinities in a row show in its q_i.
+
+    Returns the smallest and the largest of them, and their sum.
+    """
     if distinct:  # the question once, not once per row: a branch within costs several times the sum
         for i in range(np.uint64(begin), np.uint64(end)):
             q[i] = squared_norm(rows, i)
     else:
         for i in range(np.uint64(begin), np.uint64(end)):
             q[i] = summed_norm(rows, i, scratch)
+    smallest, largest, total = np.inf, 0.0, 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        smallest, largest = min(smallest, q[i]), max(largest, q[i])
+        total += q[i]
+    return smallest, largest, total
 
 
 @kernel

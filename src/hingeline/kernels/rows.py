@@ -5,6 +5,7 @@ A view has few verbs, and every engine is written in them alone:
 ==========================================  ====================================================================
 ``dot(rows, i, w)``                         <x_i, w>
 ``axpy(rows, i, a, w)``                     w <- w + a x_i
+``add_rows(rows, first, last, a, w)``       w <- w + sum a_k x_i over the rows i = first + k up to last
 ``squared_norm(rows, i)``                   |x_i|^2 of a row that names no column twice
 ``summed_norm(rows, i, scratch)``           |x_i|^2 of any row: <x_i, s> with s = x_i summed up in ``scratch``, a
                                             vector of zeros as long as w, which is zero again afterwards
@@ -104,6 +105,34 @@ def dense_axpy(rows: DenseRows, i: Index, a: float, w: Vector) -> None:
         w[j] += a * rows.X[i, j]
 
 
+def sparse_add_rows(rows: CsrRows | OnesRows, first: Index, last: Index, a: Vector, w: Vector) -> None:
+    for i in range(first, last):
+        if a[i - first] != 0.0:
+            axpy(rows, i, a[i - first], w)
+
+
+def dense_add_rows(rows: DenseRows, first: Index, last: Index, a: Vector, w: Vector) -> None:
+    X, d, k = rows.X, np.uint64(rows.X.shape[1]), np.uint64(0)
+    chosen = np.empty(last - first, dtype=np.uint64)
+    constant = 0.0
+    for i in range(first, last):
+        if a[i - first] != 0.0:
+            chosen[k] = i
+            k += ONE
+            constant += a[i - first]
+    w[d] += constant * rows.bias
+    done = np.uint64(0)
+    while done + np.uint64(4) <= k:  # four rows at a time: w is read and written once for all of them
+        i0, i1, i2, i3 = chosen[done], chosen[done + ONE], chosen[done + np.uint64(2)], chosen[done + np.uint64(3)]
+        a0, a1, a2, a3 = a[i0 - first], a[i1 - first], a[i2 - first], a[i3 - first]
+        for j in range(d):
+            w[j] += (a0 * X[i0, j] + a1 * X[i1, j]) + (a2 * X[i2, j] + a3 * X[i3, j])
+        done += np.uint64(4)
+    for c in range(done, k):
+        for j in range(d):
+            w[j] += a[chosen[c] - first] * X[chosen[c], j]
+
+
 def csr_value(rows: CsrRows, k: Index) -> float:
     return np.float64(rows.data[k])
 
@@ -197,6 +226,7 @@ def dense_prefetch_weights(rows: DenseRows, i: Index, w: Vector) -> None:
 # The verbs. Compiled and uncompiled code alike choose by the class of ``rows``.
 
 dot = by_type({CsrRows: csr_dot, OnesRows: ones_dot, DenseRows: dense_dot})
+add_rows = by_type({CsrRows: sparse_add_rows, OnesRows: sparse_add_rows, DenseRows: dense_add_rows})
 axpy = by_type({CsrRows: csr_axpy, OnesRows: ones_axpy, DenseRows: dense_axpy})
 value = by_type({CsrRows: csr_value, OnesRows: ones_value})
 add_squares = by_type({CsrRows: sparse_add_squares, OnesRows: sparse_add_squares, DenseRows: dense_add_squares})

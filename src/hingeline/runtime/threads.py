@@ -6,6 +6,7 @@ on the number of threads and never on timing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from queue import SimpleQueue
@@ -40,19 +41,45 @@ class _Pass:
             self.done.put(None)
 
 
+_current = local()  # the pass that a thread of ours works on
+
+
+class _Worker:
+    """A thread that waits for parts of passes. It outlives its team: starting one takes longer than a short pass."""
+
+    def __init__(self) -> None:
+        self.inbox: SimpleQueue[tuple[_Pass, int]] = SimpleQueue()
+        Thread(target=self._serve, name="hingeline", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            _current.task, part = self.inbox.get()
+            _current.task.do(part)
+            _current.task = None  # keeps no arrays alive
+
+
+_idle: list[_Worker] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # threads do not survive a fork
+
+
+def _hire() -> _Worker:
+    """Return a worker that nobody else has."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Worker()
+
+
 class Team:
     """Some threads, to be used in a ``with`` statement; a team of one thread costs nothing.
 
-    Threads are started once and wait between passes: waking them takes some ten microseconds each.
+    Its threads wait between passes: waking them takes some ten microseconds each.
     """
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._inboxes: list[SimpleQueue[tuple[_Pass, int] | None]] = [SimpleQueue() for _ in range(n_threads - 1)]
-        self._current = local()
-        self._threads = [Thread(target=self._serve, args=(inbox,), daemon=True) for inbox in self._inboxes]
-        for thread in self._threads:
-            thread.start()
+        self._workers = [_hire() for _ in range(n_threads - 1)]
 
     def __enter__(self) -> Team:
         return self
@@ -60,24 +87,16 @@ class Team:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for inbox in self._inboxes:
-            inbox.put(None)
-        for thread in self._threads:
-            thread.join()
-
-    def _serve(self, inbox: SimpleQueue[tuple[_Pass, int] | None]) -> None:
-        while (task := inbox.get()) is not None:
-            self._current.task, part = task
-            self._current.task.do(part)
-            self._current.task = task = None
+        _idle.extend(self._workers)
+        self._workers = []
 
     def each(self, n_parts: int, work: Callable[[int], T]) -> list[T]:
         """Return work(0), ..., work(n_parts - 1), each on a thread of its own; the caller does the first part."""
         if n_parts == 1:
             return [work(0)]
         shared = _Pass(work, n_parts)
-        for part, inbox in zip(range(1, n_parts), self._inboxes, strict=False):
-            inbox.put((shared, part))
+        for part, worker in zip(range(1, n_parts), self._workers, strict=False):
+            worker.inbox.put((shared, part))
         waiting = n_parts - 1
         try:
             shared.results[0] = work(0)
@@ -94,9 +113,13 @@ class Team:
             raise shared.errors[min(shared.errors)]
         return shared.results
 
+    def parts(self, n: int, work: Callable[[slice], T]) -> list[T]:
+        """Return ``work`` of consecutive slices of range(n), one per thread, in order."""
+        return self.each(self.n_threads, lambda part: work(slice(*part_bounds(n, self.n_threads, part))))
+
     def check(self) -> None:
         """Leave a pass that its caller has given up; called between two slices of work."""
-        task = getattr(self._current, "task", None)
+        task = getattr(_current, "task", None)
         if task is not None and task.abandoned:
             raise CancelledError
 

@@ -12,7 +12,7 @@ Every gap term is >= 0, so nothing cancels, and the dual never exceeds the prima
 from __future__ import annotations
 
 from ..data.problem import Problem
-from ..kernels.passes import squared_length, weighted_lengths
+from ..kernels.passes import squared_length
 from ..kernels.types import Vector
 from ..solution import Certificate
 from .shards import Shards, shards_of
@@ -101,4 +101,4 @@ def drift(n_steps: int) -> float:
 def rounding_floor(state: State) -> float:
     """Return about what rounding makes of the violation 1 - <z, w> at the optimum: u (1 + max|z| sum alpha_i |z_i|)."""
     state.refresh_alpha()
-    return UNIT_ROUNDOFF * (1.0 + state.shards.longest * weighted_lengths(state.alpha, state.problem.data.q))
+    return UNIT_ROUNDOFF * (1.0 + state.shards.longest * state.shards.alpha_lengths())

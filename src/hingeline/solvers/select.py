@@ -139,7 +139,7 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     data = problem.data
     n_rows, per_row = data.n_rows, data.n_stored / data.n_rows
     cost = DENSE if isinstance(data.rows, DenseRows) else SPARSE
-    kappa = float(np.mean(problem.C)) * float(data.q.mean())
+    kappa = float(np.mean(problem.C)) * data.mean_q
     digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
     step = 45e-9 + cost.step * per_row
     if data.n_stored > IN_CACHE:

@@ -76,7 +76,7 @@ class Training:
     def _begin(self) -> None:
         """Make w and the dual value those of the start, unless the first engine needs neither."""
         begins_near = self._state.near is not None and ENGINES[self._phases[0].engine].begins_near
-        if self._state.alpha.any() and not begins_near:
+        if not begins_near and self._state.shards.is_any_alpha():
             self._run.dual = self._refresh().dual
 
     def _run_phases(self) -> tuple[str, Certificate, Stop]:

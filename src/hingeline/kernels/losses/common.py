@@ -83,6 +83,22 @@ def box_step(loss: Loss, m: float, alpha: float, q: float, C: float) -> tuple[fl
 # What smoothing leaves to be done.
 
 
+# These two run over all rows of Newton's method: without branches, so that the compiler makes vectors of them.
+
+
+def box_proximal(loss: Loss, m: float, abar: float, delta: float, C: float) -> tuple[float, float]:
+    a = abar + C * (0.5 / delta) * m  # no division by C, which may be 0
+    least, most = lower(loss, C), upper(loss, C)
+    return min(max(a, least), most), C if least < a < most else 0.0
+
+
+def box_unsettled(loss: Loss, m: float, alpha: float, C: float) -> tuple[float, float]:
+    above, below = max(0.0, m), max(0.0, -m)
+    to_most, to_least = max(0.0, upper(loss, C) - alpha), max(0.0, alpha - lower(loss, C))
+    violation = max(above if to_most > 0.0 else 0.0, below if to_least > 0.0 else 0.0)
+    return violation, to_most * above + to_least * below
+
+
 def unsettled_if_smoothed(loss: Loss, m: float, alpha: float, C: float) -> tuple[float, float]:
     if C == 0.0:
         return 0.0, 0.0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from .common import (
     C_bound,
+    box_proximal,
     box_pull,
     box_step,
+    box_unsettled,
     label_sign,
     margin_missing,
     no_diagonal,
-    unsettled_if_smoothed,
     zero_bound,
 )
 from .traits import Traits, Weight
@@ -47,15 +48,6 @@ def response(loss: Hinge, m: float, C: float) -> float:
     return C if m > 0.0 else 0.0
 
 
-def proximal(loss: Hinge, m: float, abar: float, delta: float, C: float) -> tuple[float, float]:
-    a = abar + 0.5 * C / delta * m  # no division by C, which may be 0
-    if a <= 0.0:
-        return 0.0, 0.0
-    if a >= C:
-        return C, 0.0
-    return a, C
-
-
 register(
     Hinge,
     missing=margin_missing,
@@ -69,6 +61,6 @@ register(
     pull=box_pull,
     step=box_step,
     response=response,
-    proximal=proximal,
-    unsettled=unsettled_if_smoothed,
+    proximal=box_proximal,
+    unsettled=box_unsettled,
 )

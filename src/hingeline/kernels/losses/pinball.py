@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .common import box_pull, box_step, no_diagonal, target_missing, target_sign, unsettled_if_smoothed
+from .common import box_proximal, box_pull, box_step, box_unsettled, no_diagonal, target_missing, target_sign
 from .traits import Traits, check_C
 from .verbs import lower, register, upper
 
@@ -70,15 +70,6 @@ def response(loss: Pinball, m: float, C: float) -> float:
     return upper(loss, C) if m > 0.0 else lower(loss, C)
 
 
-def proximal(loss: Pinball, m: float, abar: float, delta: float, C: float) -> tuple[float, float]:
-    a = abar + 0.5 * C / delta * m  # no division by C, which may be 0
-    if a <= lower(loss, C):
-        return lower(loss, C), 0.0
-    if a >= upper(loss, C):
-        return upper(loss, C), 0.0
-    return a, C
-
-
 register(
     Pinball,
     missing=target_missing,
@@ -92,6 +83,6 @@ register(
     pull=box_pull,
     step=box_step,
     response=response,
-    proximal=proximal,
-    unsettled=unsettled_if_smoothed,
+    proximal=box_proximal,
+    unsettled=box_unsettled,
 )

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...data.problem import Problem
+from ...kernels.passes import weighted_lengths
 from ...kernels.rows import DenseRows, Rows
 from ...kernels.types import Matrix, Vector
 from ...runtime.blas import one_blas_thread
@@ -29,9 +30,9 @@ from .small import step_at_once
 
 T = TypeVar("T")
 
-LEAST_STORED = 50_000  # values per shard: a pass over fewer takes no longer than waking a thread
+LEAST_STORED = 100_000  # values per shard: a pass over fewer takes no longer than waking a thread
 STORED_PER_WEIGHT = 4  # values per shard and weight: with fewer, adding up weights costs more than a pass
-WAKING = 10_000  # rows that could be evaluated along a line while one more thread is woken
+WAKING = 10_000  # numbers that a thread works on while one more is woken: n threads take about n times as long
 FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
 
 
@@ -83,11 +84,23 @@ class InMemoryShards(Shards):
         arrays = (problem.y[inside], C, data.q[inside], self.alpha[inside], problem.signs[inside])
         return Shard(k, rows, data.distinct, self.loss, *arrays, check)
 
-    def _each(self, verb: Callable[[Shard], T]) -> list[T]:
-        """Return what ``verb`` gives for every shard, in order."""
+    def _each(self, verb: Callable[[Shard], T], n_values: int | None = None) -> list[T]:
+        """Return what ``verb`` gives for every shard, in order.
+
+        A verb that works on ``n_values`` numbers, rather than on all stored values, may take fewer threads: each of
+        them then does several shards.
+        """
         if self.n_shards == 1:
             return [verb(self._shards[0])]
-        return self.team.each(self.n_shards, lambda k: verb(self._shards[k]))
+        n_threads = self.n_shards
+        if n_values is not None:
+            n_threads = max(1, min(n_threads, round(sqrt(n_values / WAKING))))
+
+        def some(k: int) -> list[T]:
+            begin, end = part_bounds(self.n_shards, n_threads, k)
+            return [verb(shard) for shard in self._shards[begin:end]]
+
+        return [result for part in self.team.each(n_threads, some) for result in part]
 
     def _summed(self, verb: Callable[[Shard, Vector], T], out: Vector | None = None) -> tuple[list[T], Vector]:
         """Return what ``verb`` gives for every shard, and the sum of what each has added up in a vector of weights."""
@@ -119,6 +132,12 @@ class InMemoryShards(Shards):
 
         self.team.each(self.n_shards, add)
 
+    def is_any_alpha(self) -> bool:  # noqa: D102
+        return any(self._each(lambda shard: bool(shard.alpha.any()), self.n_rows))
+
+    def alpha_lengths(self) -> float:  # noqa: D102
+        return sum(self._each(lambda shard: weighted_lengths(shard.alpha, shard.q), self.n_rows))
+
     # The certificate.
 
     def weights(self, out: Vector | None = None) -> Vector:  # noqa: D102
@@ -134,7 +153,7 @@ class InMemoryShards(Shards):
         C, m, t, alpha, band, counted = (np.empty(n) for _ in range(6))
         abar = alpha if smooth else np.empty(n)
         vectors = Vectors(C, self.problem.signs, m, t, abar, alpha, band, counted)
-        centred = smooth or bool(self.alpha.any())
+        centred = smooth or self.is_any_alpha()
         if not w.any():
             w = w[:0]
         for k, shard in enumerate(self._shards):
@@ -157,15 +176,15 @@ class InMemoryShards(Shards):
         return self._along(taus, lambda shard, out: shard.project(p, taus, out))
 
     def derivatives(self, taus: Vector) -> Matrix:  # noqa: D102
-        return self._along(taus, lambda shard, out: shard.derivatives(taus, out))
+        return self._along(taus, lambda shard, out: shard.derivatives(taus, out), self.n_rows * taus.size)
 
-    def _along(self, taus: Vector, verb: Callable[[Shard, Matrix], None]) -> Matrix:
+    def _along(self, taus: Vector, verb: Callable[[Shard, Matrix], None], n_values: int | None = None) -> Matrix:
         def own(shard: Shard) -> Matrix:
             out = np.zeros((taus.size, 2))
             verb(shard, out)
             return out
 
-        total, *others = self._each(own)
+        total, *others = self._each(own, n_values)
         for part in others:
             total += part
         return total
@@ -230,7 +249,7 @@ class InMemoryShards(Shards):
         return whole.dense_rows(which, self.n_weights), band[which]
 
     def keep(self, proposed: bool = False) -> None:  # noqa: D102
-        self._each(lambda shard: shard.keep(proposed))
+        self._each(lambda shard: shard.keep(proposed), self.n_rows)
 
     def propose(self, tau: float) -> None:  # noqa: D102
         if not self._has_proposal:
@@ -238,7 +257,7 @@ class InMemoryShards(Shards):
             a = self.alpha.copy()
             for k, shard in enumerate(self._shards):
                 shard.a = a[slice(*part_bounds(self.n_rows, self.n_shards, k))]
-        self._each(lambda shard: shard.propose(tau))
+        self._each(lambda shard: shard.propose(tau), self.n_rows)
 
     def compare(self) -> Comparison:  # noqa: D102
         parts, excess = self._summed(Shard.compare)
@@ -246,7 +265,7 @@ class InMemoryShards(Shards):
         return Comparison(max(violations), sum(gaps), excess if any(clipped) else None)
 
     def adopt(self) -> None:  # noqa: D102
-        self._each(Shard.adopt)
+        self._each(Shard.adopt, self.n_rows)
 
     def whole_step(self, w: Vector, v: Vector, accuracy: float) -> tuple[float, Responses] | None:  # noqa: D102
         if self._small is None:
@@ -258,7 +277,7 @@ class InMemoryShards(Shards):
         return decrement, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)
 
     def sample(self, step: int) -> Shards | None:  # noqa: D102
-        part = sample_of(self.problem, step)
+        part = sample_of(self.problem, step, self.team)
         if part is None:
             return None
         return InMemoryShards(part, np.zeros(part.data.n_rows), self.team, self._between)

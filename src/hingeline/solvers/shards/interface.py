@@ -79,6 +79,14 @@ class Shards(ABC):
     # The certificate.
 
     @abstractmethod
+    def is_any_alpha(self) -> bool:
+        """Tell whether any dual variable is not zero."""
+
+    @abstractmethod
+    def alpha_lengths(self) -> float:
+        """Return the sum of |alpha_i| |x_i|."""
+
+    @abstractmethod
     def weights(self, out: Vector | None = None) -> Vector:
         """Return Z' alpha, in ``out`` if given."""
 

@@ -29,7 +29,7 @@ from ...kernels.losses import (
     unsettled,
     upper,
 )
-from ...kernels.rows import Rows, axpy, dot
+from ...kernels.rows import Rows, add_rows, axpy, dot
 from ...kernels.types import Index, Vector
 
 BLOCK = np.uint64(512)  # rows; seven vectors of so many numbers fit into a first-level cache
@@ -133,11 +133,9 @@ def respond(
             size += inside > 0.0
             moved += inside != counted[i]
             new = a if C[i] > 0.0 else alpha[i]
-            change[i - first] = new - known * alpha[i]
+            change[i - first] = (new - known * alpha[i]) * s[i]
             m[i], band[i], alpha[i] = margin, inside, new
-        for i in range(first, last):
-            if change[i - first] != 0.0:
-                axpy(rows, i, change[i - first] * s[i], v)
+        add_rows(rows, first, last, change, v)
         first = last
     return violation, size, moved, losses, gap
 

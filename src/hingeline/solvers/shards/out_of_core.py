@@ -15,6 +15,7 @@ import numpy as np
 
 from ...data.blocks import Block
 from ...data.problem import Data, Problem
+from ...kernels.passes import weighted_lengths
 from ...kernels.rows import CsrRows
 from ...kernels.types import Matrix, Vector
 from ...runtime.threads import Team
@@ -75,6 +76,12 @@ class BlockShards(Shards):
             verb(shard, total)
         return total
 
+    def is_any_alpha(self) -> bool:  # noqa: D102
+        return bool(self.alpha.any())
+
+    def alpha_lengths(self) -> float:  # noqa: D102
+        return weighted_lengths(self.alpha, self.problem.data.q)
+
     # The certificate.
 
     def weights(self, out: Vector | None = None) -> Vector:  # noqa: D102
@@ -99,7 +106,7 @@ class BlockShards(Shards):
         abar = alpha if smooth else np.empty(n)
         self._vectors, self._delta = Vectors(C, self.problem.signs, m, t, abar, alpha, band, counted), delta
         self._G = np.zeros((self.n_weights,) * 2) if self.n_weights <= LARGEST_GRAM else np.zeros((0, 0))
-        centred = smooth or bool(self.alpha.any())
+        centred = smooth or self.is_any_alpha()
         w = w if w.any() else w[:0]
         return self._responses(lambda shard, v: shard.begin(w, centred, v))
 

@@ -8,6 +8,7 @@ from ...data.problem import Data, Problem
 from ...kernels.losses import missing, primal_term
 from ...kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from ...kernels.types import Indices
+from ...runtime.threads import ALONE, Team
 from .kernels import sum_losses_at_zero
 
 GOLDEN_RATIO = 0.6180339887498949
@@ -34,10 +35,10 @@ def mean_margin_at_zero(problem: Problem) -> float:
     return float(np.abs(missing(problem.loss, problem.y, 0.0)).mean()) or 1.0
 
 
-def sample_of(problem: Problem, step: int) -> Problem | None:
+def sample_of(problem: Problem, step: int, team: Team = ALONE) -> Problem | None:
     """Return the problem of one row in ``step``; None if the rows sampled have no weight."""
     chosen, data = chosen_rows(problem.data.n_rows, step), problem.data
-    rows = take_rows(data.rows, chosen)
+    rows = take_rows(data.rows, chosen, team)
     return scaled_problem(problem, Data(rows, chosen.size, data.n_features, data.distinct, data.q[chosen]), chosen)
 
 
@@ -64,10 +65,12 @@ def scaled_problem(problem: Problem, data: Data, chosen: Indices) -> Problem | N
     return Problem(data, problem.y[chosen], C[chosen] / share, problem.loss, kept)
 
 
-def take_rows(rows: Rows, chosen: np.ndarray) -> Rows:
+def take_rows(rows: Rows, chosen: Indices, team: Team = ALONE) -> Rows:
     """Return a row view of the ``chosen`` rows, copied; its types are those of ``rows``."""
     if isinstance(rows, DenseRows):
-        return DenseRows(_read_only(rows.X[chosen]), rows.bias)
+        X = np.empty((chosen.size, rows.X.shape[1]), dtype=rows.X.dtype)
+        team.parts(chosen.size, lambda part: np.take(rows.X, chosen[part], axis=0, out=X[part], mode="clip"))
+        return DenseRows(_read_only(X), rows.bias)
     first = rows.indptr[chosen].astype(np.intp)
     lengths = rows.indptr[chosen + 1].astype(np.intp) - first
     indptr = np.concatenate(([0], np.cumsum(lengths)))
