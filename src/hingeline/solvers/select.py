@@ -50,7 +50,7 @@ from .weighted_gram import NARROW
 
 SMALL = 100_000  # rows times columns; Newton's method, whatever the model says
 TINY = 10_000  # the same; solved to rounding, which costs nothing and forgets the order of the rows
-CLEARLY = 1.5  # a ratio of estimates from which the dearer engine is not tried, unless a trial is cheap
+CLEARLY = 1.5  # a ratio of estimates from which the more expensive engine is not tried, unless a trial is cheap
 OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: sweeps that have taken this have been promising for long enough
@@ -58,6 +58,8 @@ EXCEEDED = 3.0  # times the guess of what conjugate gradients take: they have ha
 ROWS_PER_WEIGHT = 4  # with fewer, and more weights than a dense factor is made for, sweeps win
 WARM_HOPE = 0.3  # of these, where the run has a start
 IN_CACHE = 3_000_000  # stored values
+SAMPLED_SHARE = 0.45  # of the iterations that are left if a sample of the rows goes first
+READS_PER_ITERATION = 2.5  # of the files by Newton's method: direction, responses, now and then a new stage
 SPARED_PRODUCTS = 35  # of an iteration, by a factor of all rows rather than of a sample
 
 
@@ -94,8 +96,8 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
     ``warm`` says that there is a start: what sweeps can do quickly is done then, and less is to be hoped of them.
     """
     data, last = problem.data, Phase(HYBRID, stop)
-    if data.blocks is not None and solver in (AUTO, HYBRID):
-        return [Phase(OUT_OF_CORE, stop)]
+    if data.blocks is not None and solver in (AUTO, HYBRID, NEWTON):
+        return _plan_out_of_core(problem, solver, stop)
     if solver == NEWTON:
         return [Phase(NEWTON, stop), last]
     if solver != AUTO:
@@ -119,6 +121,22 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
     return [Phase(HYBRID, stop, opening), second, last]
 
 
+def _plan_out_of_core(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
+    """Return the phases for rows in files, where reading is what costs: a sweep reads them once at the most."""
+    newton, last = Phase(NEWTON, stop), Phase(OUT_OF_CORE, stop)
+    if solver == NEWTON:
+        return [newton, last]
+    if solver == HYBRID or problem.data.n_features >= LARGEST_FACTOR:
+        return [last]
+    _, sweeps, _ = estimates(problem, stop)
+    reads = READS_PER_ITERATION * newton_iterations(problem, stop)
+    if sweeps > CLEARLY * reads or (problem.loss.few_newton_steps and problem.data.n_features < LARGEST_SAMPLED_FACTOR):
+        return [newton, last]
+    rival = reads * problem.n_variables
+    opening = Budget(max(OPENING * rival, FEWEST_SWEEPS * problem.n_variables), rival, MOST * rival)
+    return [Phase(OUT_OF_CORE, stop, opening), newton, last]
+
+
 def is_for_rounding(data: Data, stop: Stop) -> bool:
     """Tell whether a problem is so small that it is solved to rounding, whatever its ``tol``."""
     return stop.gap_tol is None and data.n_rows * data.n_features <= TINY
@@ -139,21 +157,32 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     data = problem.data
     n_rows, per_row = data.n_rows, data.n_stored / data.n_rows
     cost = DENSE if isinstance(data.rows, DenseRows) else SPARSE
-    kappa = float(np.mean(problem.C)) * data.mean_q
-    digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
+    kappa, digits = _hardness(problem, stop)
     step = 45e-9 + cost.step * per_row
     if data.n_stored > IN_CACHE:
         step += step if cost is DENSE else 60e-9
-    smooth = problem.loss.is_smooth
+    smooth, iterations = problem.loss.is_smooth, newton_iterations(problem, stop)
     sweeps = (3.0 + 8.0 * kappa**0.85 if smooth else 6.0 + 4.0 * kappa**0.85) * digits
-    iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
     if by_products(problem):
         return step, sweeps, iterations * (12.0 if smooth else 30.0) * n_rows * (5e-9 + cost.product * per_row)
-    if sample_step(problem.loss, n_rows, data.n_features + 1) > 1:
-        iterations *= 0.45
     pair = cost.smooth_pair if smooth else cost.pair
     factor = 0.02e-9 * (data.n_features + 1) ** 3
     return step, sweeps, (1.5 + iterations) * (n_rows * (cost.row + cost.passes * per_row + pair * per_row**2) + factor)
+
+
+def newton_iterations(problem: Problem, stop: Stop) -> float:
+    """Return how many iterations Newton's method is likely to take."""
+    data, smooth = problem.data, problem.loss.is_smooth
+    kappa, digits = _hardness(problem, stop)
+    iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
+    sampled = not by_products(problem) and sample_step(problem.loss, data.n_rows, data.n_features + 1) > 1
+    return iterations * (SAMPLED_SHARE if sampled else 1.0)
+
+
+def _hardness(problem: Problem, stop: Stop) -> tuple[float, float]:
+    """Return kappa, and the digits that are asked for in pairs."""
+    digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
+    return float(np.mean(problem.C)) * problem.data.mean_q, digits
 
 
 def by_products(problem: Problem) -> bool:
