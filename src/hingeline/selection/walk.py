@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..data.problem import Problem
-from ..runtime.pace import Pace
 from ..solution import Progress, Solution
 from ..solvers.certificate import certify
 from ..solvers.engines import engines_of
