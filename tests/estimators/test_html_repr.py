@@ -37,7 +37,7 @@ def test_one_line_a_class_and_labels_are_text():
     labels = np.array(["<b>red", "green & blue", "white"])[np.unique(y, return_inverse=True)[1]]
     svc = LinearSVC().fit(X, labels)
     html = text_of(svc)
-    assert "3 of 3 machines converged" in html
+    assert "3 of 3 problems converged" in html
     assert "&lt;b&gt;red" in html
     assert "<b>red" not in html
     for objective in svc.objective_:

@@ -1,4 +1,4 @@
-"""What hingeline's linear classifiers share: reading X, scores, conversion to scikit-learn's own class."""
+"""What the estimators share: reading X, scores, support vectors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def as_matrix(X: Any) -> Any:
 
 
 class _Features(BaseEstimator):
-    """Learns the number and names of features in an estimator's stead, which stays as it is until it is trained."""
+    """Learns the number and names of features for an estimator, which must not change before it is trained."""
 
 
 def read_to_fit(X: Any, bias: float, n_jobs: int | None = None) -> tuple[Data, dict[str, Any]]:
@@ -56,7 +56,7 @@ def read_to_predict(estimator: Any, X: Any) -> Matrix:
 
 
 def dense_coef(coef: Any) -> np.ndarray:
-    """Return coefficients as an array, sparsified or not."""
+    """Return coefficients, which may be sparse, as an array."""
     return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)
 
 
@@ -69,7 +69,7 @@ def support_of(dual_coef: np.ndarray) -> np.ndarray:
 def decision_values(matrix: Matrix, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Return X coef' + intercept, shape (n_rows, n_outputs); X is not copied, whatever its type.
 
-    NaN and infinities in X show in the values, so X itself is looked at only where they do.
+    NaN and infinities in X show in the values, so X itself is checked only if they do.
     """
     rows = matrix.rows
     out = _dense_values(rows.X, coef) if isinstance(rows, DenseRows) else _sparse_values(rows, matrix.n_rows, coef)
@@ -93,10 +93,10 @@ def _sparse_values(rows: CsrRows | OnesRows, n_rows: int, coef: np.ndarray) -> n
 
 
 def _dense_values(X: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """Products in float64; float32 rows are converted block by block, never as a whole."""
+    """Multiply in float64; float32 rows are converted block by block, never as a whole."""
     out = np.empty((X.shape[0], coef.shape[0]))
     block = max(1, 2**17 // X.shape[1]) if X.dtype == np.float32 else X.shape[0]
     for begin in range(0, X.shape[0], block):
-        with np.errstate(invalid="ignore"):  # infinities are told of by the caller
+        with np.errstate(invalid="ignore"):  # the caller reports infinities
             out[begin : begin + block] = X[begin : begin + block].astype(np.float64, copy=False) @ coef.T
     return out

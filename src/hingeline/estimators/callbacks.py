@@ -10,10 +10,10 @@ try:
 except ImportError:  # before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Keeps callables, and hands them on to clones."""
+        """Keeps callables, and gives them to clones as well."""
 
         def set_callbacks(self, *callbacks: Any) -> Any:
-            """Set callables that are told of the progress of ``fit``."""
+            """Set callables that are called with the progress of ``fit``."""
             if not all(isinstance(callback, EachSweep) for callback in callbacks):
                 raise TypeError("callbacks must be callables: scikit-learn's callbacks need version 1.9 of it.")
             if callbacks:
@@ -52,15 +52,15 @@ class CallbackSupport(CallbackSupportMixin):
     """``set_callbacks`` for plain callables too."""
 
     def set_callbacks(self, *callbacks: Any) -> Any:
-        """Set who is told of the progress of ``fit``; none takes back who was.
+        """Set what is called with the progress of ``fit``; no arguments remove all callbacks.
 
         Parameters
         ----------
         *callbacks : callables and callbacks
-            A callable is called with a ``hingeline.Progress`` after each sweep of each problem; a true answer ends that
-            problem's training where it is, with a usable model and ``stop_reason_`` "callback". With scikit-learn 1.9
-            or later also its callbacks (``sklearn.callback.ProgressBar``, ``ScoringMonitor``, ...). One at a time is
-            called, whatever ``n_jobs``.
+            A callable gets a ``hingeline.Progress`` after each sweep of each problem. If it returns true, training of
+            that problem ends with a usable model and ``stop_reason_`` "callback". With scikit-learn 1.9 or later also
+            its callbacks (``sklearn.callback.ProgressBar``, ``ScoringMonitor``, ...). Only one is called at a time,
+            whatever ``n_jobs``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What the estimators share: training, certificates as attributes, the warning at a cap."""
+"""What the estimators share: training, the certificate as attributes, the warning if a cap ended training."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The certificate in scikit-learn's HTML representation, alone and within pipelines.
 
-scikit-learn draws a box for each estimator. A caption under its name tells in a line how good the model is; where the
-box is unfolded, a table follows the parameters. Both hooks are scikit-learn's own, and where a release has one of them
-not, its box stays as it is.
+scikit-learn draws a box for each estimator. A caption under its name says in one line how good the model is; if the box
+is unfolded, a table follows the parameters. Both hooks are scikit-learn's own. A release that lacks one of them draws
+its usual box.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CertificateRepr:
     """Shows the certificate of a fitted estimator; one that is not fitted looks as scikit-learn's do."""
 
     def _sk_visual_block_(self) -> Any:
-        """Return scikit-learn's description of the box (where this raises, it draws its usual one)."""
+        """Return scikit-learn's description of the box (if this raises, it draws its usual one)."""
         try:
             from sklearn.utils._repr_html.estimator import _VisualBlock
         except ImportError:  # before scikit-learn 1.7
@@ -54,12 +54,12 @@ class _Below:
 
 
 def _certified(estimator: Any) -> bool:
-    """Tell whether all is there; a model from one of LIBLINEAR's files has no certificate."""
+    """Tell whether there is a certificate; a model from one of LIBLINEAR's files has none."""
     return all(hasattr(estimator, attribute) for attribute in COLUMNS.values())
 
 
 def _rows(estimator: Any) -> list[tuple[str, list[str]]]:
-    """Return a name and the values for each machine."""
+    """Return a name and the values for each problem."""
     columns = [np.atleast_1d(getattr(estimator, attribute)) for attribute in COLUMNS.values()]
     count = columns[0].size
     names = [str(label) for label in estimator.classes_] if count > 1 else [""]
@@ -83,7 +83,7 @@ def _caption(estimator: Any) -> str:
     if converged.size == 1:
         word += f", objective {float(np.ravel(estimator.objective_)[0]):.6g}"
     else:
-        word = f"{np.count_nonzero(converged)} of {converged.size} machines converged"
+        word = f"{np.count_nonzero(converged)} of {converged.size} problems converged"
     return f"{word}, relative gap {gaps.max():.1e}, {seconds:.3g} s, {', '.join(engines)}"
 
 
@@ -91,13 +91,13 @@ def _text(estimator: Any) -> str:
     """Return the certificate as plain text, for boxes that hold nothing else."""
     lines = []
     for name, values in _rows(estimator)[:MOST_ROWS]:
-        told = ", ".join(f"{title} {value}" for title, value in zip(COLUMNS, values, strict=True))
-        lines.append(f"{name}: {told}" if name else told)
+        text = ", ".join(f"{title} {value}" for title, value in zip(COLUMNS, values, strict=True))
+        lines.append(f"{name}: {text}" if name else text)
     return "\n".join(lines)
 
 
 def _table(estimator: Any) -> str:
-    """Return the certificate as a table, in the manner of scikit-learn's own."""
+    """Return the certificate as a table that looks like scikit-learn's own."""
     rows = _rows(estimator)
     head = "".join(f"<th>{title}</th>" for title in COLUMNS)
     several = len(rows) > 1

@@ -1,4 +1,4 @@
-"""``LinearSVC``: the scikit-learn face of the engines. No mathematics here."""
+"""``LinearSVC``: support vector classification with scikit-learn's interface. No mathematics here."""
 
 from __future__ import annotations
 
@@ -29,61 +29,62 @@ class LinearSVC(SparsePenaltyClassifier):
     """Linear support vector classifier, trained exactly, with a certificate.
 
     Minimises |w|^2/2 + C sum_i loss(1 - y_i f(x_i)). Parameters with scikit-learn's names mean what they mean in
-    ``sklearn.svm.LinearSVC``; the paper's machine is ``loss="hinge", fit_intercept=False``.
+    ``sklearn.svm.LinearSVC``. The model of the paper has ``loss="hinge", fit_intercept=False``.
 
     Parameters
     ----------
     penalty : {"l2", "l1"}
-        "l1" puts |w|_1 in the place of |w|^2/2: many weights are zero. For the squared hinge only; ``max_iter`` counts
-        Newton iterations then, ``n_steps_`` visits of columns.
+        "l1" replaces |w|^2/2 by |w|_1, so that many weights are zero. For the squared hinge only; ``max_iter`` then
+        counts Newton iterations, and ``n_steps_`` visits of columns.
     loss : {"squared_hinge", "hinge"}
-        With ``multi_class="crammer_singer"`` it is not used, as in scikit-learn: that machine has a hinge of its own.
+        Not used with ``multi_class="crammer_singer"``, which has a hinge loss of its own, as in scikit-learn.
     dual : {"auto"} or bool
-        Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
+        Has no effect: every engine returns the primal and the dual solution. Accepted because scikit-learn has it.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
-        Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
-        rounding.
+        Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
+        as accurately as rounding allows, unless ``gap_tol`` is given.
     tol : float
-        Largest violation of the optimality conditions at which training ends (the paper's eps).
+        Training ends when the largest violation of the optimality conditions is below ``tol`` (the paper's eps).
     gap_tol : float, optional
-        Relative duality gap at which training ends; ``tol`` is then not used.
+        Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     C : float
         Weight of the loss.
     multi_class : {"ovr", "crammer_singer"}
-        More than two classes are trained one against the rest, or all at once by Crammer and Singer's machine (whose
-        intercepts cannot be free).
+        How more than two classes are trained: each against the rest, or all in one problem, Crammer and Singer's
+        (which has no free intercepts).
     fit_intercept : bool or "free"
         True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
-        other (X is not copied for it). "free": it is not regularised, as in ``sklearn.svm.SVC``.
+        other weight (X is not copied for it). "free": it is not regularised, as in ``sklearn.svm.SVC``.
     intercept_scaling : float
     class_weight : dict or "balanced", optional
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) and seconds; none by default. A fit that one of them ends warns, and is
-        usable.
+        Caps on sweeps (Newton: iterations) and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the
+        model is usable.
     warm_start : bool
-        Start from the previous solution: from its dual variables where the number of rows is the same, else from its
-        weights, scaled so that the start is never worse than none.
+        Start from the previous solution: from its dual variables if the number of rows is the same, else from its
+        weights, scaled such that this start is never worse than zero.
     n_jobs : int, optional
-        Threads: over the classes of a one-versus-rest problem, else over the rows of a large one.
+        Threads. They share the problems of several classes, and the rows of a large problem.
     random_state : int, RandomState or None
-        Seed of the order in which rows are visited.
+        Seeds the order in which rows are visited.
     verbose : int
-        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
+        Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
 
     Attributes
     ----------
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     dual_coef_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
-        alpha_i y_i; with ``multi_class="crammer_singer"`` the alpha_ic of row i and class c (for two classes those of
-        the second), w_c = sum_i alpha_ic x_i.
+        alpha_i y_i. With ``multi_class="crammer_singer"`` alpha_ic of row i and class c (of two classes, the second),
+        with w_c = sum_i alpha_ic x_i.
     support_ : ndarray
-        Rows with alpha_i > 0 (for any class).
+        Rows with a dual variable that is not zero, in any problem.
     n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
-        Sweeps, visits of rows, seconds after validation, engine, whether and why training ended, one record a sweep.
-        Scalars for a binary problem, one value a class otherwise.
+        Sweeps, visits of rows, seconds of training, engine, whether training converged, what ended it, and one record
+        per sweep. One value each for a single problem, one value per class otherwise.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact at the returned weights: the optimum lies between ``dual_objective_`` and ``objective_``.
+        The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
+        ``objective_``.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)

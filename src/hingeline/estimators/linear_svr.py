@@ -1,4 +1,4 @@
-"""``LinearSVR``: the scikit-learn face of the losses of regression. No mathematics here."""
+"""``LinearSVR``: support vector and quantile regression with scikit-learn's interface. No mathematics here."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     Parameters
     ----------
     epsilon : float
-        Errors up to epsilon cost nothing. In units of y. For the epsilon-insensitive losses only.
+        Errors up to epsilon cost nothing. In the units of y. For the epsilon-insensitive losses only.
     tol : float
-        Largest violation of the optimality conditions at which training ends. In units of y.
+        Training ends when the largest violation of the optimality conditions is below ``tol``. In the units of y.
     C : float
         Weight of the loss.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "pinball"}
@@ -42,27 +42,27 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         q, above 0 and below 1: the quantile of y that is predicted. For the pinball loss only.
     fit_intercept : bool or "free"
         True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
-        other. "free": it is not regularised.
+        other weight. "free": it is not regularised.
     intercept_scaling : float
     dual : {"auto"} or bool
-        Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
+        Has no effect: every engine returns the primal and the dual solution. Accepted because scikit-learn has it.
     verbose : int
-        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
+        Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
     random_state : int, RandomState or None
-        Seed of the order in which rows are visited.
+        Seeds the order in which rows are visited.
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) and seconds; none by default. A fit that one of them ends warns, and is
-        usable.
+        Caps on sweeps (Newton: iterations) and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the
+        model is usable.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
-        Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
-        rounding.
+        Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
+        as accurately as rounding allows, unless ``gap_tol`` is given.
     gap_tol : float, optional
-        Relative duality gap at which training ends; ``tol`` is then not used.
+        Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     warm_start : bool
-        Start from the previous solution: from its dual variables where the number of rows is the same, else from its
+        Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights.
     n_jobs : int, optional
-        Threads, where the problem is large enough for them.
+        Threads. They share the rows of a large problem.
 
     Attributes
     ----------
@@ -77,7 +77,8 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
         As in ``LinearSVC``.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact at the returned weights: the optimum lies between ``dual_objective_`` and ``objective_``.
+        The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
+        ``objective_``.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)

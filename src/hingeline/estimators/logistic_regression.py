@@ -1,4 +1,4 @@
-"""``LogisticRegression``: the scikit-learn face of the logistic loss. No mathematics here but that of probabilities."""
+"""``LogisticRegression`` with scikit-learn's interface. No mathematics here but that of probabilities."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ class LogisticRegression(SparsePenaltyClassifier):
     ----------
     penalty : {"l2", "l1", "elasticnet"}
         |w|^2/2, |w|_1, or l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. With the last two, columns are visited instead of
-        rows, ``max_iter`` counts Newton iterations, and ``tol`` is the largest violation of a weight's condition.
+        rows, ``max_iter`` counts Newton iterations, and ``tol`` is for the optimality conditions of the weights.
     dual : {"auto"} or bool
-        Without effect, here for scikit-learn's users: every engine returns the primal and the dual solution.
+        Has no effect: every engine returns the primal and the dual solution. Accepted because scikit-learn has it.
     tol : float
-        Largest violation of the optimality conditions at which training ends: the difference between the probability
-        that the model gives to a row and the one that its dual variable stands for.
+        Training ends when the largest violation of the optimality conditions is below ``tol``. A violation is the
+        difference between the probability that the model gives to a row and the one that its dual variable stands for.
     gap_tol : float, optional
-        Relative duality gap at which training ends; ``tol`` is then not used.
+        Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     C : float
         Weight of the loss.
     fit_intercept : bool or "free"
         True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
-        other. "free": it is not regularised.
+        other weight. "free": it is not regularised.
     intercept_scaling : float
     class_weight : dict or "balanced", optional
     random_state : int, RandomState or None
-        Seed of the order in which rows are visited.
+        Seeds the order in which rows are visited.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
-        Engine. "auto" chooses by the shape of the data, and solves small problems (rows x columns up to 1e5) to
-        rounding.
+        Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
+        as accurately as rounding allows, unless ``gap_tol`` is given.
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) and seconds; none by default. A fit that one of them ends warns, and is
-        usable.
+        Caps on sweeps (Newton: iterations) and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the
+        model is usable.
     verbose : int
-        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
+        Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
     warm_start : bool
-        Start from the previous solution: from its dual variables where the number of rows is the same, else from its
+        Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights.
     n_jobs : int, optional
-        Threads over the classes of a one-versus-rest problem, and within a large one.
+        Threads. They share the problems of several classes, and the rows of a large problem.
     l1_ratio : float, optional
         Share of |w|_1 in the penalty "elasticnet". With "l2" it must be None or 0, with "l1" None or 1.
 
@@ -68,7 +68,8 @@ class LogisticRegression(SparsePenaltyClassifier):
     dual_coef_, support_, n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
         As in ``LinearSVC``.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact at the returned weights: the optimum lies between ``dual_objective_`` and ``objective_``.
+        The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
+        ``objective_``.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
@@ -129,7 +130,7 @@ class LogisticRegression(SparsePenaltyClassifier):
         return share
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithms of the probabilities, shape (n_samples, n_classes), accurate where they are tiny."""
+        """Return the logarithms of the probabilities, shape (n_samples, n_classes), accurate for tiny ones too."""
         values = self.decision_function(X)
         if values.ndim == 1:
             return np.column_stack([log_expit(-values), log_expit(values)])
@@ -139,7 +140,7 @@ class LogisticRegression(SparsePenaltyClassifier):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes, shape (n_samples, n_classes).
 
-        One versus rest: the machines' own probabilities, divided by their sum.
+        Of more than two classes, the probability of each against the rest is divided by their sum.
         """
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
@@ -148,7 +149,7 @@ class LogisticRegression(SparsePenaltyClassifier):
         check_is_fitted(self)
         if self.classes_.size > 2:
             raise ValueError(
-                "scikit-learn's LogisticRegression is multinomial for more than two classes, this model is "
+                "scikit-learn's LogisticRegression is multinomial for more than two classes, but this model is "
                 "one-versus-rest: wrap a binary LogisticRegression in sklearn.multiclass.OneVsRestClassifier instead."
             )
         model = SklearnLogisticRegression(C=self.C, tol=self.tol, class_weight=self.class_weight)

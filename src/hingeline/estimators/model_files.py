@@ -49,7 +49,7 @@ def to_record(estimator: Any) -> dict[str, Any]:
     check_is_fitted(estimator)
     params = estimator.get_params(deep=False)
     if isinstance(params.get("random_state"), np.random.RandomState):
-        params["random_state"] = None  # a generator's state is nothing that was learned
+        params["random_state"] = None  # the state of a generator is not learned
     learned = {key: value for key, value in vars(estimator).items() if LEARNED.fullmatch(key)}
     learned["coef_"] = dense_coef(estimator.coef_)
     return {"parameters": params, "learned": learned}
@@ -131,7 +131,7 @@ def _whole_number(label: Any) -> int:
 def from_liblinear(estimator_class: Any, model: LinearModel) -> Any:
     """Return the estimator that stands for a model of LIBLINEAR's; what the model does not say keeps its default."""
     if model.n_classes < 2:
-        raise ValueError("the model knows a single class, which no estimator does: use 'hingeline predict'.")
+        raise ValueError("the model has a single class, and an estimator needs two: use 'hingeline predict'.")
     solver_type = model.solver_type
     estimator = estimator_class(**estimator_of(solver_type)[1])
     if solver_type.task != "one_class":

@@ -1,4 +1,4 @@
-"""``OneClassSVM``: the scikit-learn face of the one-class machine. No mathematics here."""
+"""``OneClassSVM``: outlier detection with scikit-learn's interface. No mathematics here."""
 
 from __future__ import annotations
 
@@ -28,44 +28,47 @@ SHARED = ("tol", "gap_tol", "max_iter", "max_time", "random_state", "verbose")
 class OneClassSVM(OutlierMixin, CertifiedEstimator):
     """Linear one-class support vector machine: which rows are unlike the others, with a certificate.
 
-    Minimises |w|^2/2 - nu n rho + sum_i max(0, rho - <x_i, w>) over w and rho, the scaling of LIBLINEAR and of
-    ``sklearn.svm.OneClassSVM(kernel="linear")``, whose attributes and methods it has. (scikit-learn's
-    ``SGDOneClassSVM`` divides the objective by nu n, so its weights differ by that factor.)
+    Minimises |w|^2/2 - nu n rho + sum_i max(0, rho - <x_i, w>) over w and rho. ``predict``, ``decision_function`` and
+    ``score_samples`` return what they return in ``sklearn.svm.OneClassSVM(kernel="linear")``, which solves the same
+    problem, as LIBLINEAR does. (scikit-learn's ``SGDOneClassSVM`` divides the objective by nu n, so its weights differ
+    by that factor.)
 
     Parameters
     ----------
     nu : float in (0, 1]
-        Share of the rows that may lie outside, at the most; share that are support vectors, at the least.
+        At most this share of the rows lies outside, and at least this share are support vectors.
     tol : float
-        Largest violation of the optimality conditions at which training ends: the difference of two scores.
+        Training ends when the largest violation of the optimality conditions, a difference of two scores, is below
+        ``tol``.
     gap_tol : float, optional
-        Relative duality gap at which training ends; ``tol`` is then not used.
+        Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     solver : {"auto", "baseline", "avsf", "hybrid"}
-        "hybrid" visits rows by adaptive frequencies and leaves out those that are settled, "avsf" leaves out none,
-        "baseline" visits all alike. "auto" is the hybrid, and solves small problems (rows x columns up to 1e5)
-        accurately.
+        "hybrid" visits rows with adaptive frequencies and leaves out those that are settled, "avsf" leaves out none,
+        and "baseline" visits all rows equally often. "auto" is the hybrid, and solves tiny problems (rows x columns up
+        to 1e4) more accurately than ``tol`` asks for.
     max_iter, max_time : optional
-        Caps on sweeps and seconds; none by default. A fit that one of them ends warns, and is usable.
+        Caps on sweeps and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the model is usable.
     random_state : int, RandomState or None
-        Seed of the order in which rows are visited.
+        Seeds the order in which rows are visited.
     verbose : int
-        Above zero, progress is shown in terminals and notebooks, and a line is printed for each problem in the end.
+        Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
     offset_, intercept_
-        rho, and an array with -rho: decision_function = score_samples - offset_.
+        rho, and an array with -rho: ``decision_function`` returns ``score_samples`` - ``offset_``.
     dual_coef_ : ndarray of shape (n_samples,)
-        alpha, coef_ = sum_i alpha_i x_i.
+        alpha_i, with ``coef_`` = sum_i alpha_i x_i; one entry per row, also if it is zero.
     support_ : ndarray
         Rows with alpha_i > 0.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
-        Sweeps, visits of rows, seconds after validation, engine, whether and why training ended, one record a sweep.
+        Sweeps, visits of rows, seconds of training, engine, whether training converged, what ended it, and one record
+        per sweep.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact at the returned weights. The optimum is negative: the gap is relative to its size.
+        The certificate, exact for the returned weights. The optimum is negative, and the gap relative to its size.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
@@ -103,9 +106,9 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         ----------
         X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
         y : ignored
-            Here for scikit-learn's conventions.
+            Accepted because scikit-learn has it.
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts; rows of weight zero count for nothing.
+            How much each row counts. Rows of weight zero count for nothing.
 
         Returns
         -------
@@ -135,12 +138,12 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         return _model(at.w, -at.intercept)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return <x, w> for each row: the larger, the more it is like the others."""
+        """Return <x, w> for each row: the larger, the more the row is like the others."""
         check_is_fitted(self)
         return decision_values(read_to_predict(self, X), self.coef_, np.zeros(1)).ravel()
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return <x, w> - rho: negative outside."""
+        """Return <x, w> - rho for each row: negative for rows outside."""
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> np.ndarray:

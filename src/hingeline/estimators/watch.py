@@ -1,7 +1,7 @@
-"""Who watches a fit: the screen where it is verbose, plain callables, and scikit-learn's callbacks.
+"""What watches a fit: progress bars if it is verbose, plain callables, and scikit-learn's callbacks.
 
-For scikit-learn a fit is a tree of tasks. Its leaves are sweeps; where there are several problems (one for each class),
-they are a level in between.
+For scikit-learn a fit is a tree of tasks. Its leaves are sweeps; several problems (one per class) are a level in
+between.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..solution import Progress, Snapshot
 from .callbacks import EachSweep
 
 EACH = 1000  # sweeps that are tasks of their own
-GROWTH = 1.01  # afterwards a task ends where the number of sweeps has grown so much: scikit-learn keeps every task
+GROWTH = 1.01  # afterwards a task ends when the number of sweeps has grown so much: scikit-learn keeps every task
 
 
 class Watch:
@@ -25,7 +25,7 @@ class Watch:
     Parameters
     ----------
     estimator : CertifiedEstimator, optional
-        None: nobody watches.
+        None: nothing watches.
     X, y, sample_weight
         As given to ``fit``.
     known : dict
@@ -59,15 +59,15 @@ class Watch:
             self._root.call_on_fit_task_end(**self._of_task, reconstruction_attributes={})
 
     def begin(self, n: int, names: Sequence[Any] = (), parallel: bool = False) -> None:
-        """Say how many problems there will be, the classes where there are several, and whether they run together."""
+        """Begin a fit of ``n`` problems; ``names`` are the classes of several, which may run in ``parallel``."""
         self._reached, self._names = [None] * n, names
         if n > 1 and self._screen.shows:
             total = StepsBar(type(self.estimator).__name__, n, "classes")
             self._total = self._stack.enter_context(self._screen.showing(total))
         if self._has_tasks:
-            free = getattr(self.estimator, "fit_intercept", None) == "free"  # several runs, each with a sweep at least
+            free = getattr(self.estimator, "fit_intercept", None) == "free"  # several runs, each of at least one sweep
             max_iter = None if free else self.estimator.max_iter
-            most = None if max_iter is None else max_iter + 1  # the last one begins, and never comes
+            most = None if max_iter is None else max_iter + 1  # one more is begun when the last one ends
             self._root = self.estimator._init_callback_context(
                 max_subtasks=most if n == 1 else n, sequential_subtasks=not parallel
             )
@@ -78,7 +78,7 @@ class Watch:
 
     @contextmanager
     def problem(self, k: int) -> Iterator[Callable[[Progress], Any] | None]:
-        """Yield the callback of problem ``k``; None where nobody listens."""
+        """Yield the callback of problem ``k``; None if nothing watches."""
         bar = self._bar(k) if self._screen.shows else None
         sweeps = _Sweeps(self, k, self._tasks[k]) if self._has_tasks else None
         if bar is None and sweeps is None and not self._plain:
@@ -132,7 +132,7 @@ class _Sweeps:
         self._sweep.call_on_fit_task_begin(**self._watch._of_task)
 
     def __call__(self, progress: Progress) -> bool:
-        """End a sweep, or as many as make a task; returns whether training is to end."""
+        """End a sweep, or as many as make a task; return whether training is to end."""
         if progress.n_iter > EACH and progress.n_iter < GROWTH * self._last:
             return False
         self._last = progress.n_iter
@@ -143,13 +143,13 @@ class _Sweeps:
         return bool(stop)
 
     def _model(self, progress: Progress) -> dict[str, Any]:
-        """Return the attributes that make an estimator of what is there now."""
+        """Return the attributes that an estimator would have if training ended now."""
         watch = self._watch
         watch._reached[self._k] = progress.look()
         return {**watch._known, **watch.estimator._model_of(watch._reached)}
 
     def end(self) -> None:
-        """End the sweep that was begun but never came, and the problem."""
+        """End the sweep that was begun but never came, and then the problem."""
         self._sweep.call_on_fit_task_end(estimator=self._watch.estimator)
         if self._task is not self._watch._root:
             self._task.call_on_fit_task_end(estimator=self._watch.estimator)

@@ -1,4 +1,4 @@
-"""Which C: the best, and the smallest that is as good within one standard error."""
+"""Which C to choose: the best, or the smallest that is as good within one standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Choice(NamedTuple):
-    """Positions in the grid of C, and what they were chosen by."""
+    """Positions in the grid of C, and the scores that they were chosen by."""
 
     best: int
     one_se: int
@@ -18,12 +18,12 @@ class Choice(NamedTuple):
 
 
 def choose(scores: np.ndarray) -> Choice:
-    """Choose by ``scores`` of shape (n_Cs, n_folds), larger is better; rows with a NaN were not finished.
+    """Choose by ``scores`` of shape (n_Cs, n_folds), larger is better. Rows with a NaN were not finished.
 
-    Of equal means the smallest C is the best. ``one_se`` is the smallest C whose mean score is at most one standard
-    error (of the best one's) below the best.
+    Of equal means, the smallest C is the best. ``one_se`` is the smallest C whose mean score is at most one standard
+    error (that of the best C) below the best.
     """
-    means = scores.mean(axis=1)  # NaN where a fold is missing
+    means = scores.mean(axis=1)  # NaN if a fold is missing
     n_folds = scores.shape[1]
     std_errors = scores.std(axis=1, ddof=1) / sqrt(n_folds) if n_folds > 1 else np.full(means.shape, np.nan)
     if np.isnan(means).all():

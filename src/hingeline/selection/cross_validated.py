@@ -38,7 +38,7 @@ from .start import Reached, start_from
 from .table import Table
 from .watch import SearchWatch
 
-SMALLEST_EXPONENT, LARGEST_EXPONENT = -4.0, 4.0  # of the grid that a number of values stands for, as in scikit-learn
+SMALLEST_EXPONENT, LARGEST_EXPONENT = -4.0, 4.0  # of the grid if Cs is a number, as in scikit-learn
 SELECTION_CONSTRAINTS: dict[str, list[Any]] = {
     "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
     "cv": ["cv_object"],
@@ -46,7 +46,7 @@ SELECTION_CONSTRAINTS: dict[str, list[Any]] = {
     "refit": ["boolean"],
     "early_stopping": ["boolean"],
 }
-OF_SELECTION = (
+SEARCH_ATTRIBUTES = (
     "Cs_",
     "scores_",
     "mean_scores_",
@@ -57,19 +57,19 @@ OF_SELECTION = (
     "C_1se_",
     "best_score_",
 )
-NOT_CHOSEN = ("C", "warm_start")  # parameters of the model that the selection sets itself
+SET_BY_SEARCH = ("C", "warm_start")  # parameters of the model that a search sets itself
 
 
 def selection_constraints(of_model: dict[str, list[Any]], *without: str) -> dict[str, list[Any]]:
-    """Return the constraints on the parameters of an estimator that chooses C for a model."""
-    kept = {name: rule for name, rule in of_model.items() if name not in (*NOT_CHOSEN, *without)}
+    """Return the constraints on the parameters of an estimator that chooses C, from those of its model."""
+    kept = {name: rule for name, rule in of_model.items() if name not in (*SET_BY_SEARCH, *without)}
     return {**kept, **SELECTION_CONSTRAINTS}
 
 
 class ChoosesC(BaseEstimator):
-    """Cross-validates a grid of C, and trains the model of the best one with all rows.
+    """Cross-validates a grid of C, and trains a model with the best C on all rows.
 
-    Goes before the model's own class, which gives predictions, among the bases of an estimator.
+    Among the bases of an estimator it comes before the class of the model, which makes the predictions.
     """
 
     _model_class: Any
@@ -81,12 +81,10 @@ class ChoosesC(BaseEstimator):
         return self._model_class(**{name: mine[name] for name in names}, C=C)
 
     def to_model(self) -> Any:
-        """Return the model of the best C by itself, fitted: the same predictions, without the path that led to it."""
+        """Return the fitted model of the best C by itself: the same predictions, without the scores of the search."""
         check_is_fitted(self)
         model = self._model(self.C_)
-        _set(
-            model, {name: value for name, value in vars(self).items() if _is_learned(name) and name not in OF_SELECTION}
-        )
+        _set(model, {name: value for name, value in _learned(self).items() if name not in SEARCH_ATTRIBUTES})
         return model
 
     def grid(self) -> np.ndarray:
@@ -97,16 +95,16 @@ class ChoosesC(BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
-        """Choose C, and train.
+        """Choose C, and train with it.
 
         Parameters
         ----------
         X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            Multiplies C row by row, in every fold too, and weighs the scores.
+            Multiplies C row by row, also in the folds, and weighs the scores.
         **params
-            Metadata for the splitter (such as ``groups``) and the scorer, where scikit-learn's metadata routing is on.
+            Metadata for the splitter (such as ``groups``) and the scorer, if scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -143,15 +141,15 @@ class ChoosesC(BaseEstimator):
             if self.refit:
                 with watch.refit(self._model(learned["C_"])) as model:
                     model._fit_from(rows, self._start_of_refit(study, grid.best))
-                learned |= {name: value for name, value in vars(model).items() if _is_learned(name)}
-            for name in [name for name in vars(self) if _is_learned(name)]:
+                learned |= _learned(model)
+            for name in _learned(self):
                 delattr(self, name)
             _set(self, learned)
         self._warn_of(table)
         return self
 
     def study(self, X: Any, y: Any, sample_weight: Any = None) -> Study:
-        """Return what ``fit`` would cross-validate, for a ``Grid`` of one's own."""
+        """Return what ``fit`` would cross-validate, for use with a ``Grid``."""
         return self._study(self._read(X, y, sample_weight), {})
 
     def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
@@ -187,14 +185,14 @@ class ChoosesC(BaseEstimator):
         return start
 
     def _route(self, weights: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what the splitter and the scorer are given besides rows and labels."""
+        """Return the arguments of the splitter and of the scorer besides rows and labels."""
         if _routing_enabled():
             routed = process_routing(self, "fit", sample_weight=weights, **params)
             return routed.splitter.split, routed.scorer.score
         return {}, {} if weights is None else {"sample_weight": weights}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return where metadata goes: sample weights to training and the scorer, groups to the splitter."""
+        """Return how metadata is routed: sample weights to training and the scorer, groups to the splitter."""
         to_scorer = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         return (
             MetadataRouter(owner=self)
@@ -213,7 +211,7 @@ class ChoosesC(BaseEstimator):
         return float(scorer_of(self, self.scoring)(self, X, y, **params))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether there is a model; without ``refit`` there are scores alone."""
+        """Tell whether there is a model; without ``refit`` there are only scores."""
         return hasattr(self, "coef_")
 
     def _row_text(self, k: int, table: Table) -> str:
@@ -225,7 +223,7 @@ class ChoosesC(BaseEstimator):
         )
 
     def _warn_of(self, table: Table) -> None:
-        """Warn where caps ended fits of folds; the model that is returned has a warning of its own."""
+        """Warn if caps ended fits of folds; the fit to all rows warns by itself."""
         capped = [cell for cell in table.cells.values() if not cell.converged]
         if capped:
             reasons = ", ".join(sorted({cell.stop_reason for cell in capped}))
@@ -237,9 +235,9 @@ class ChoosesC(BaseEstimator):
             )
 
 
-def _is_learned(name: str) -> bool:
-    """Tell whether an attribute is one that ``fit`` sets, by scikit-learn's convention."""
-    return name.endswith("_") and not name.startswith("_")
+def _learned(estimator: Any) -> dict[str, Any]:
+    """Return the attributes that ``fit`` has set, by scikit-learn's convention."""
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_") and not name.startswith("_")}
 
 
 def _set(estimator: Any, attributes: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
 """When larger C can no longer win: a rule that ends a cross-validated path.
 
-Scores rise with C, then fall, where they depend on C at all; and the larger C, the longer a fit takes. So a path may
-end when the fall is certain. Compared are the folds' scores at the best C so far and at the last one, fold by fold.
-Folds share most of their training rows, so the plain standard error of K differences d_f is too small; as Nadeau and
-Bengio (2003) propose, it is taken as
+As C grows, scores rise and then fall, if they depend on C at all; and the larger C, the longer a fit takes. So a path
+may end as soon as the fall is certain. The scores at the best C so far and at the last C are compared fold by fold.
+Folds share most of their training rows, so the plain standard error of the K differences d_f is too small. Nadeau and
+Bengio (2003) propose
 
     sqrt((1/K + n_test / n_train) var(d)).
 
@@ -12,7 +12,7 @@ The path ends
 - or when it is more than 4 below at the last C, and the next one would cost more than all so far (work grows with C by
   the factor by which it has just grown).
 
-Work is counted in visits of rows, not in seconds: where a path ends does not depend on the machine's load.
+Work is counted in visits of rows, not in seconds: how busy the computer is does not change where a path ends.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class EarlyEnd(NamedTuple):
 
 
 def _fall(differences: np.ndarray, test_share: float) -> float:
-    """Return the mean of the differences in standard errors; infinite where all of them are equal and above zero."""
+    """Return the mean of the differences in standard errors; infinite if all of them are equal and above zero."""
     mean = float(differences.mean())
     error = sqrt((1.0 / differences.size + test_share) * float(differences.var(ddof=1)))
     if error == 0.0:

@@ -20,7 +20,7 @@ class Fold(NamedTuple):
     Attributes
     ----------
     counts : ndarray of shape (n_rows,)
-        How often each row is trained with: 0 or 1, more where a splitter repeats rows.
+        How often each row is trained with: 0 or 1, or more if a splitter repeats rows.
     held_out : ndarray
         The rows that are scored.
     """
@@ -36,8 +36,8 @@ class Fold(NamedTuple):
 def read_folds(cv: Any, X: Any, y: np.ndarray, n_rows: int, *, stratify: bool, **params: Any) -> list[Fold]:
     """Return the folds of ``cv``: a number, a splitter or an iterable of index arrays, as in scikit-learn.
 
-    None means five, or as many as the smallest class has rows (at least two); in a regression a fold has two rows or
-    more, since one row has no R^2.
+    None means five, or as many as the smallest class has rows (at least two). In a regression a fold has at least two
+    rows, since one row has no R^2.
     """
     if cv is None:
         smallest = int(np.unique(y, return_counts=True)[1].min()) if stratify else n_rows // 2
@@ -54,7 +54,7 @@ def read_folds(cv: Any, X: Any, y: np.ndarray, n_rows: int, *, stratify: bool, *
 
 
 def _as_indices(rows: Any, n_rows: int, number: int) -> np.ndarray:
-    """Return the rows of a fold as indices that are not negative; masks are taken too."""
+    """Return the rows of a fold as indices that are not negative, from indices or a mask."""
     rows = np.asarray(rows)
     if rows.dtype == bool:
         rows = np.flatnonzero(rows)

@@ -11,41 +11,42 @@ from .cross_validated import ChoosesC, selection_constraints
 class LinearSVCCV(ChoosesC, LinearSVC):
     """Linear support vector classifier whose C is chosen by cross-validation.
 
-    Every fold starts each C from its solution for the last one; X is read once and shared by all folds without a copy.
-    ``hingeline.c_path`` is the same without folds.
+    X is read once, and all folds share it without a copy. Every fold starts each C from its solution for the last one,
+    and the fit to all rows starts from the mean of the folds' solutions. ``hingeline.c_path`` does the same without
+    folds.
 
     Parameters
     ----------
     Cs : int or array of shape (n_Cs,)
-        Values of C to try; a number stands for so many between 1e-4 and 1e4, evenly spaced in their logarithms.
+        Values of C to try. A number n stands for n values between 1e-4 and 1e4, evenly spaced in their logarithms.
     cv : int, splitter or iterable, optional
         Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
     scoring : str or callable, optional
-        What a fold is scored by, as in scikit-learn. None: accuracy.
+        How a fold is scored, as in scikit-learn. None: accuracy.
     refit : bool
-        Train the model of the best C with all rows; without it there are no predictions, only scores.
+        Train a model with the best C on all rows. Without it there are scores, but no predictions.
     early_stopping : bool
-        End the path where larger C can no longer win, by the rule in ``hingeline.selection.early``: cells that were
-        skipped are NaN. False: fill the table.
+        End the search as soon as larger C can no longer win, by the rule in ``hingeline.selection.early``. The cells
+        that are skipped are NaN. False: fill the table.
     n_jobs : int, optional
         Threads over folds and classes; -1 takes all cores. Results do not depend on their number.
     verbose : int
         Above zero, a line is printed for each C.
     loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
     random_state
-        As in ``LinearSVC``; ``tol``, ``gap_tol`` and the caps are those of each single fit.
+        As in ``LinearSVC``; ``tol``, ``gap_tol`` and the caps are for each single fit.
 
     Attributes
     ----------
     C_ : float
-        The C of the best mean score, the smallest of several.
+        The C with the best mean score; if there are several, the smallest.
     C_1se_ : float
         The smallest C whose mean score is at most one standard error below the best.
     Cs_ : ndarray of shape (n_Cs,)
-        The grid, ascending.
+        The values of C, ascending.
     scores_, fit_times_, fit_gaps_ : ndarray of shape (n_Cs, n_folds)
-        Scores, seconds of training, and relative duality gaps (the largest of the classes'); NaN where the path had
-        ended.
+        Scores, seconds of training, and relative duality gaps (the largest of all classes); NaN for cells that were
+        skipped.
     mean_scores_, std_errors_ : ndarray of shape (n_Cs,)
         Means over the folds, and their standard errors.
     best_score_ : float

@@ -11,44 +11,23 @@ from .cross_validated import ChoosesC, selection_constraints
 class LogisticRegressionCV(ChoosesC, LogisticRegression):
     """Logistic regression (one-versus-rest for more than two classes) whose C is chosen by cross-validation.
 
-    Every fold starts each C from its solution for the last one; X is read once and shared by all folds without a copy.
-    ``hingeline.c_path`` is the same without folds.
+    The search is that of ``LinearSVCCV``.
 
     Parameters
     ----------
-    Cs : int or array of shape (n_Cs,)
-        Values of C to try; a number stands for so many between 1e-4 and 1e4, evenly spaced in their logarithms.
+    Cs, refit, early_stopping, n_jobs, verbose
+        As in ``LinearSVCCV``.
     cv : int, splitter or iterable, optional
         Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
     scoring : str or callable, optional
-        What a fold is scored by, as in scikit-learn. None: accuracy.
-    refit : bool
-        Train the model of the best C with all rows; without it there are no predictions, only scores.
-    early_stopping : bool
-        End the path where larger C can no longer win, by the rule in ``hingeline.selection.early``: cells that were
-        skipped are NaN. False: fill the table.
-    n_jobs : int, optional
-        Threads over folds and classes; -1 takes all cores. Results do not depend on their number.
-    verbose : int
-        Above zero, a line is printed for each C.
+        How a fold is scored, as in scikit-learn. None: accuracy.
     dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time, random_state
-        As in ``LogisticRegression``; ``tol``, ``gap_tol`` and the caps are those of each single fit.
+        As in ``LogisticRegression``; ``tol``, ``gap_tol`` and the caps are for each single fit.
 
     Attributes
     ----------
-    C_ : float
-        The C of the best mean score, the smallest of several.
-    C_1se_ : float
-        The smallest C whose mean score is at most one standard error below the best.
-    Cs_ : ndarray of shape (n_Cs,)
-        The grid, ascending.
-    scores_, fit_times_, fit_gaps_ : ndarray of shape (n_Cs, n_folds)
-        Scores, seconds of training, and relative duality gaps (the largest of the classes'); NaN where the path had
-        ended.
-    mean_scores_, std_errors_ : ndarray of shape (n_Cs,)
-        Means over the folds, and their standard errors.
-    best_score_ : float
-        The mean score at ``C_``.
+    C_, C_1se_, Cs_, scores_, fit_times_, fit_gaps_, mean_scores_, std_errors_, best_score_
+        As in ``LinearSVCCV``.
     coef_, intercept_, ...
         With ``refit``, everything that a fitted ``LogisticRegression`` has.
     """

@@ -1,4 +1,4 @@
-"""``c_path``: models along a grid of C, for those who need no estimator."""
+"""``c_path``: models along a grid of C, without an estimator."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class CPath:
     Cs : ndarray of shape (n_Cs,)
         Ascending.
     solutions : tuple of Solution
-        One for each C, with its certificate.
+        One per C, with its certificate.
     seconds : ndarray of shape (n_Cs,)
-        For each C, its start included.
+        Per C, including the search for its start.
     """
 
     Cs: np.ndarray
@@ -60,8 +60,8 @@ def c_path(
     """Minimise |w|^2/2 + C sum_i loss(y_i, <x_i, w>) for each C of a grid, from the smallest to the largest.
 
     Each problem starts from the solution of the last: coordinate engines from the better of two changes of its dual
-    variables (scaled, or those at the upper bound moved along with it), Newton's method from its weights. Where no dual
-    variable is at its bound any more, larger C do not change the solution and cost one pass each.
+    variables (scaled, or those at the upper bound moved along with it), Newton's method from its weights. As soon as no
+    dual variable is at its bound any more, larger C do not change the solution and cost one pass each.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def c_path(
     max_iter, max_time : optional
         Caps for each C.
     callback : callable, optional
-        Called with a ``Progress`` after each sweep; a true answer ends the path with the solution reached.
+        Called with a ``Progress`` after each sweep. If it returns true, the path ends with the solution reached.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def c_path(
     def problem_at(C: float) -> Problem:
         return make_problem(data, y, weights, loss._replace(C=C))
 
-    problem_at(float(grid[-1]))  # raises here where the largest C is too large, not after hours
+    problem_at(float(grid[-1]))  # raises now if the largest C is too large, not after hours
     seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
     n_threads = effective_n_jobs(n_jobs)
     walk = Walk(

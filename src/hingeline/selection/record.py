@@ -1,7 +1,7 @@
-"""A search in a folder: what is done is written at once, so that an interrupted search goes on where it was.
+"""A search in a folder: every cell is written as soon as it is done, so that an interrupted search can go on.
 
-``path.json`` and ``path.csv`` hold the table. While the search is not finished, ``starts`` holds where each fold's
-machines are, so that the next C starts as it would have: what is resumed gives the same table as what is not.
+``path.json`` and ``path.csv`` hold the table. While the search is not finished, ``starts`` holds the last solutions of
+each fold, from which the next C starts. So a search that was interrupted gives the same table as one that was not.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class SearchRecord:
     Parameters
     ----------
     folder : path
-        Made where missing. Where it holds a search already, that must be the same one.
+        Made if it is missing. If it holds a search already, it must be the same one.
     problem : dict
-        What the search depends on: another value of any entry is another search.
+        What the search depends on: with another value of any entry it is another search.
     about : dict
-        What else is told in ``path.json``.
+        What else ``path.json`` holds.
     Cs : ndarray
     n_folds : int
     """
@@ -61,27 +61,27 @@ class SearchRecord:
             self._read()
 
     def reached(self) -> dict[tuple[int, int], Reached]:
-        """Return where the machines of each fold were; those whose file is missing or broken start afresh."""
+        """Return the last solutions by fold and problem; a fold whose file is missing or broken starts afresh."""
         found = {}
         for fold in range(self.table.n_folds):
             try:
                 content = read_native(self._starts / f"fold-{fold}")
-                machines = content["machines"] if content.get("kind") == KIND else []
-                found.update({(fold, m): Reached(**parts) for m, parts in enumerate(machines) if parts is not None})
+                problems = content["problems"] if content.get("kind") == KIND else []
+                found.update({(fold, k): Reached(**parts) for k, parts in enumerate(problems) if parts is not None})
             except (OSError, ValueError, TypeError, KeyError):
                 continue
         return found
 
     def keep(self, k: int, fold: int, cell: Cell, reached: list[Reached | None]) -> None:
-        """Write a cell, and where its machines are."""
+        """Write a cell, and the solutions of its problems."""
         self._starts.mkdir(exist_ok=True)
-        machines = [None if at is None else at._asdict() for at in reached]
-        write_native({"kind": KIND, "machines": machines}, self._starts / f"fold-{fold}")
+        problems = [None if at is None else at._asdict() for at in reached]
+        write_native({"kind": KIND, "problems": problems}, self._starts / f"fold-{fold}")
         self.table.cells[k, fold] = cell
         self._write(None)
 
     def finish(self, table: Table) -> Choice:
-        """Write the whole table, and what is chosen from it; returns that."""
+        """Write the whole table, and the C that are chosen from it; return the choice."""
         self.table, self.finished = table, True
         choice = choose(table.of("score"))
         self._write(choice)

@@ -1,4 +1,4 @@
-"""Scores of rows that are held out, from their decision values: X is not touched again where that can be helped."""
+"""Scores of rows that are held out, from their decision values: without another pass over X, if possible."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def scorer_of(estimator: Any, scoring: Any) -> Any:
 class HeldOutScore:
     """Scores the rows that a fold holds out.
 
-    scikit-learn's own scorers look at X through the methods of the model alone; so they get a model that knows the
-    decision values already, and the numbers of the rows in the place of X. Any other callable gets the rows themselves.
+    scikit-learn's own scorers use X only in calls of the model's methods. So they get a model that knows the decision
+    values already, and row numbers instead of X. Any other callable gets the rows themselves.
 
     Parameters
     ----------
     model : estimator
-        Of the right class, with ``classes_`` where it is a classifier; copied, not changed.
+        Of the right class, with ``classes_`` if it is a classifier. It is copied, not changed.
     scoring : str, callable or None
     X, y
         All rows, and their labels or targets as they were given.
     folds : list of Fold
     params : dict
-        Metadata for the scorer, such as ``sample_weight``; arrays of one value a row are cut along with the rows.
+        Metadata for the scorer, such as ``sample_weight``; of arrays with one value per row, it gets the fold's part.
     """
 
     def __init__(self, model: Any, scoring: Any, X: Any, y: np.ndarray, folds: list[Fold], params: dict[str, Any]):
@@ -46,7 +46,7 @@ class HeldOutScore:
         self._plain_accuracy = scoring is None and is_classifier(model) and set(params) <= {"sample_weight"}
 
     def __call__(self, fold: int, C: float, values: np.ndarray, weights: list[np.ndarray | None], bias: float) -> float:
-        """Return the score of a fold, from decision values (rows x machines) and the machines' weights."""
+        """Return the score of a fold, from decision values (rows x problems) and each problem's weights."""
         held_out = self._folds[fold].held_out
         y = self._y[held_out]
         params = {name: self._cut(value, held_out) for name, value in self._params.items()}
@@ -54,7 +54,7 @@ class HeldOutScore:
             return _accuracy(self._predicted(values) == y, params.get("sample_weight"))
         model = copy(self._model)
         model.C = C
-        self._teach(model, weights, bias)
+        self._set_weights(model, weights, bias)
         if not isinstance(self._scorer, _BaseScorer):
             return float(self._scorer(model, _safe_indexing(self._X, held_out), y, **params))
         known = values[:, 0] if values.shape[1] == 1 else values
@@ -62,7 +62,7 @@ class HeldOutScore:
         def values_of(rows: np.ndarray) -> np.ndarray:
             return known
 
-        values_of.__name__ = "decision_function" if is_classifier(model) else "predict"  # scorers ask for it
+        values_of.__name__ = "decision_function" if is_classifier(model) else "predict"  # scorers look at the name
         setattr(model, values_of.__name__, values_of)
         return float(self._scorer(model, held_out, y, **params))
 
@@ -74,8 +74,8 @@ class HeldOutScore:
         codes = (values[:, 0] > 0.0).astype(np.intp) if values.shape[1] == 1 else values.argmax(axis=1)
         return np.asarray(self._model.classes_[codes])
 
-    def _teach(self, model: Any, weights: list[np.ndarray | None], bias: float) -> None:
-        """Give ``model`` what a fitted one has; a machine that was not taught never wins."""
+    def _set_weights(self, model: Any, weights: list[np.ndarray | None], bias: float) -> None:
+        """Set the attributes of a fitted ``model``; a class without training rows is never predicted."""
         size = next(w.size for w in weights if w is not None) - 1
         coef = np.array([np.zeros(size) if w is None else w[:-1] for w in weights])
         intercept = np.array([-np.inf if w is None else bias * w[-1] for w in weights])

@@ -1,6 +1,6 @@
-"""Who watches a search for C: a bar where it is verbose, plain callables, and scikit-learn's callbacks.
+"""What watches a search for C: a bar if it is verbose, plain callables, and scikit-learn's callbacks.
 
-For scikit-learn a search is a task with one task below for each C, and one for the model of the best C.
+For scikit-learn a search is a task with one subtask per C, and one for the fit to all rows.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ class SearchWatch:
             self._task.call_on_fit_task_begin(**self._of_task)
 
     def _end_untried(self) -> None:
-        """End the task of the C that was next when the search was ended."""
+        """End the task of the C that would have been next when the search ended."""
         if self._task is not None:
             self._task.call_on_fit_task_end(estimator=self._estimator)
             self._task = None
 
     @property
     def callback(self) -> Any:
-        """What is told of (chain, progress) after each sweep; None where nobody listens."""
+        """What is called with (chain, progress) after each sweep; None if nothing watches."""
         return self._sweep if self._plain else None
 
     def _sweep(self, chain: int, progress: Progress) -> bool:
@@ -80,11 +80,11 @@ class SearchWatch:
             return any([callback.function(progress) for callback in self._plain])
 
     def cell(self, *cell: Any) -> None:
-        """Say that one more C is done in one more fold."""
+        """Report that a fold is done with a C."""
         self._bar.advance()
 
     def row(self, k: int, text: str | None) -> bool:
-        """Say that a C is done in all folds, in words too; returns whether the search is to end with it."""
+        """Report that all folds are done with a C, and print ``text``; return whether the search is to end with it."""
         if text is not None:
             print(text)
         if self._task is None:
@@ -95,7 +95,7 @@ class SearchWatch:
 
     @contextmanager
     def refit(self, model: Any) -> Iterator[Any]:
-        """Watch the training of the model of the best C as well."""
+        """Watch the fit to all rows as well."""
         self._end_untried()
         model.set_callbacks(*self._plain)
         if self._root is None:
