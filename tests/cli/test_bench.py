@@ -49,7 +49,7 @@ def test_paper_marks_what_the_deadline_ended(capsys):
     captured = capsys.readouterr()
     assert rows_of(captured.out, "a9a")[1] == ["a9a", "baseline", "s", "---"]
     assert "--- not finished after 1e-09 s" in captured.out
-    assert captured.err == "skipped: kdda, which --data-dir does not hold\n"
+    assert captured.err == "skipped: kdda, not found in --data-dir\n"
 
 
 def test_paper_gives_means_over_seeds(capsys, tmp_path):
@@ -124,7 +124,7 @@ def test_steps_tells_what_was_late(capsys):
     assert main(["bench", "steps", "--datasets", "a9a", "--c", "1000", "--gap", "1e-6", "--deadline", "1e-9"]) == 0
     output = capsys.readouterr().out
     assert rows_of(output, "a9a") == [["a9a", "1000", *[">1e-09", "s"] * 3]]
-    assert "> half of the seeds or more were not there" in output
+    assert "> at least half of the seeds had not finished" in output
     assert "worst" not in output
 
 
@@ -158,8 +158,8 @@ def test_data_that_cannot_be_used(capsys, tmp_path):
     (tmp_path / "data" / "digits").write_text("1 1:1\n2 1:2\n3 1:3\n")
     assert main(["bench", "paper", "--datasets", "digits"]) == 1
     error = capsys.readouterr().err
-    assert "skipped: digits has 3 labels: this experiment takes two." in error
-    assert "holds none of digits to run on" in error
+    assert "skipped: digits has 3 labels: this experiment needs two." in error
+    assert "holds none of digits" in error
     assert main(["bench", "peers", "--data-dir", "nowhere"]) == 1
     assert "there is no such folder" in capsys.readouterr().err
 

@@ -38,7 +38,7 @@ def test_info_of_a_file_and_of_a_dataset(tmp_path, capsys, kept_in):
     assert main(["data", "info", "text"]) == 0
     found = fields(capsys.readouterr().out)
     assert [found[name] for name in ("rows", "columns", "non-zeros", "density")] == ["3", "3", "3", "0.333"]
-    assert found["a"] == "row      1 (from 0 to 2)"
+    assert found["per"] == "row    1 (from 0 to 2)"
     assert found["labels"] == "-1: 2, 1: 1"
     assert main(["convert", "text", str(kept_in / "w8a")]) == 0
     capsys.readouterr()
@@ -54,7 +54,7 @@ def test_info_of_many_labels(tmp_path, capsys):
     assert "19: 1, and 5 more\n" in capsys.readouterr().out
     (tmp_path / "text").write_text("".join(f"{k} 1:1\n" for k in range(1200)))
     assert main(["data", "info", "text"]) == 0
-    assert "more than can be classes" in capsys.readouterr().out
+    assert "too many for classes" in capsys.readouterr().out
 
 
 def test_make(tmp_path, capsys):
@@ -86,7 +86,7 @@ def test_fetch(monkeypatch, capsys, kept_in, tmp_path):
     assert "2 rows, 2 columns" in captured.out
     assert captured.err.splitlines() == [
         "http://mirror/binary/a9a (licence: CC BY 4.0 (UCI Machine Learning Repository))",
-        "this is not the size that was expected: 32,561 rows, 451,592 non-zeros",
+        "warning: another size was expected: 32,561 rows, 451,592 non-zeros",
     ]
     assert seen["name"] == "a9a"
     assert seen["folder"] == kept_in

@@ -53,7 +53,7 @@ def test_a_capped_training_is_marked(capsys):
     assert row[1].startswith(">")
     assert row[4].startswith(">")
     assert row[7] == "?"
-    assert "ended by the cap of 0.02 s" in output
+    assert "stopped after 0.02 s" in output
 
 
 @pytest.mark.parametrize(

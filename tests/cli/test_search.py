@@ -190,7 +190,7 @@ def test_ctrl_c(tmp_path):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert scores_in(path.parent)[1] == [None] * 5
 
 

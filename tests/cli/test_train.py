@@ -270,7 +270,7 @@ def test_a_checkpoint_of_another_problem_is_refused(files, capsys):
 def test_what_is_no_checkpoint(files, capsys):
     (files / "state").write_text("hello")
     assert main(["train", "--checkpoint", "state", "many"]) == 1
-    assert "no model file of hingeline's" in capsys.readouterr().err
+    assert "not a model file of hingeline's" in capsys.readouterr().err
     write_native({"kind": "something"}, files / "state")
     assert main(["train", "--checkpoint", "state", "many"]) == 1
     assert "no checkpoint" in capsys.readouterr().err
@@ -299,7 +299,7 @@ def test_interrupted(hard, files, named):
     assert process.returncode == 130, err
     assert "Traceback" not in err
     if named:
-        assert "what was reached is saved to model" in err
+        assert "the model so far is saved to model" in err
         assert "(interrupted)" in out
         assert np.any(read_model("model").w)
     else:
@@ -328,7 +328,7 @@ def test_progress_on_a_terminal_only(hard, monkeypatch, capsys):
     assert "sweep" not in capsys.readouterr().err
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
-    assert re.search(r"machine 1\b.*sweep \d+", capsys.readouterr().err)
+    assert re.search(r"problem 1\b.*sweep \d+", capsys.readouterr().err)
     assert main(["train", "-q", *HARD, "--max-time", "0.3", hard, "model"]) == 0
     assert "sweep" not in capsys.readouterr().err
 

@@ -123,7 +123,7 @@ def test_run_needs_a_model(tmp_path, option, capsys):
     data = write_rows(tmp_path / "rows", *make_rows("signs"))
     with pytest.raises(SystemExit, match="2"):
         main(["train", *option, "--run", str(tmp_path / "run"), data])
-    assert "--run goes with training a model" in capsys.readouterr().err
+    assert "--run: not available with -v or -C" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 from scipy import sparse
 
@@ -34,4 +36,4 @@ def test_every_problem(monkeypatch, capsys):
     assert main(["warmup", "--all"]) == 0
     output = capsys.readouterr().out
     assert output.startswith("dense, float64")
-    assert "31 combinations ready" in output
+    assert int(re.search(r"(\d+) combinations ready", output)[1]) >= 31

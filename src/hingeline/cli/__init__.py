@@ -1,6 +1,6 @@
-"""The command line. One command a file: each parses, calls and prints, and contains no mathematics.
+"""The command line, one file per command: each parses, calls and prints, and contains no mathematics.
 
-Exit status: 0 fine, 1 bad input, 2 wrong usage (argparse), 130 interrupted.
+Exit status: 0 success, 1 bad input, 2 wrong usage (argparse), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Whoever read our output has gone (as `head` does). Python would complain once more when it flushes at exit.
+        # The reader of our output has gone (as `head` does). Without this, Python complains once more when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, OSError) as error:

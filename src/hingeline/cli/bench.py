@@ -22,12 +22,10 @@ NUMBERS = {0.01: "Table 2", 0.001: "Table 3"}  # in the paper, by eps
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PEER_DATA = ("covtype", "news20", "debian_text", "nycflights", "debian_paths", "a9a", "w8a", "mnist20k")
 OUT = "hingeline-bench"
-SEVERAL_RUNS = (
-    "median of {} runs (--repeat), of more where they take less than 50 ms: until 0.2 s in all, at most 50 runs"
-)
+SEVERAL_RUNS = "median of {} runs (--repeat); runs of less than 50 ms are repeated until 0.2 s in all, at most 50 times"
 MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[demo]")'
 MISSING_PEER = 'skipped: {0} is not installed (pip install "hingeline[bench]", or {0} alone)'
-MISSING_DATA = "skipped: {}, which --data-dir does not hold"
+MISSING_DATA = "skipped: {}, not found in --data-dir"
 
 
 def add_parser(commands: Any) -> None:
@@ -36,7 +34,7 @@ def add_parser(commands: Any) -> None:
     kinds = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True)
     shared = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter}
 
-    text = "Seconds and steps as in the paper's Tables 2 and 3 and its figure, on what data there is."
+    text = "Seconds and steps as in the paper's Tables 2 and 3 and its figure, on the data that is there."
     paper = kinds.add_parser("paper", help="the paper's tables and figure", description=text, **shared)
     _add_common(paper, deadline=3600.0)
     paper.add_argument(
@@ -47,7 +45,7 @@ def add_parser(commands: Any) -> None:
         type=positive_int,
         default=1,
         metavar="N",
-        help="trainings a cell, whose means count (the paper: 10 for news20 and rcv1)",
+        help="trainings per cell, whose mean is shown (the paper: 10 for news20 and rcv1)",
     )
     paper.set_defaults(run=run_paper)
 
@@ -74,7 +72,7 @@ def add_parser(commands: Any) -> None:
         type=positive_int,
         default=1,
         metavar="N",
-        help="runs whose median counts, more where they are short",
+        help="runs whose median is shown; short runs are repeated more often",
     )
     peers.set_defaults(run=run_peers)
 
@@ -82,7 +80,7 @@ def add_parser(commands: Any) -> None:
     steps = kinds.add_parser("steps", help="steps to equal quality", description=text, **shared)
     _add_common(steps, deadline=120.0)
     steps.add_argument("--gap", type=positive_float, default=1e-3, metavar="G", help="relative duality gap to reach")
-    steps.add_argument("--seeds", type=positive_int, default=5, metavar="N", help="trainings whose median counts")
+    steps.add_argument("--seeds", type=positive_int, default=5, metavar="N", help="trainings whose median is shown")
     steps.set_defaults(run=run_steps)
 
 
@@ -94,7 +92,11 @@ def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
     )
     parser.add_argument("--deadline", type=positive_float, default=deadline, metavar="S", help="seconds for one cell")
     parser.add_argument(
-        "--out", type=Path, default=Path(OUT), metavar="DIR", help="results, CSV, plot; goes on from what is there"
+        "--out",
+        type=Path,
+        default=Path(OUT),
+        metavar="DIR",
+        help="results, CSV, plot; an earlier benchmark there is continued",
     )
 
 
@@ -170,7 +172,7 @@ def run_paper(args: argparse.Namespace) -> int:
                 for row in tables.paper_rows(dataset.name, done, args.c, eps):
                     table.add(row)
     if not all(cell.finished for cell in cells):
-        print(f"--- not finished after {args.deadline:g} s (--deadline); * lower bound where another solver finished")
+        print(f"--- not finished after {args.deadline:g} s (--deadline); * lower bound, if another solver finished")
     _say_kept(bench.store.n_kept, bench.store.path)
     _plot(tables.paper_panels(cells), args.out / "paper.png")
     return 0
@@ -193,7 +195,7 @@ def run_steps(args: argparse.Namespace) -> int:
                 tables.write_csv(args.out / "steps.csv", steps.Cell, cells)
     print(f"hinge loss; steps to a relative duality gap of {args.gap:g}, median of {args.seeds} seeds (--seeds)")
     if any(cell.steps == inf for cell in cells):
-        print("> half of the seeds or more were not there after the deadline (--deadline)")
+        print("> at least half of the seeds had not finished at the deadline (--deadline)")
     for line in steps.summary(groups):
         print(line)
     _say_kept(bench.store.n_kept, bench.store.path)
@@ -201,7 +203,7 @@ def run_steps(args: argparse.Namespace) -> int:
 
 
 def _installed(names: Sequence[str] | None, loss: str) -> list[str]:
-    """Return the solvers that can run, with a word for each peer that is not installed."""
+    """Return the solvers that can run; print a line for each peer that is not installed."""
     from hingeline.bench.peer_solvers import INSTALLED_BY, PEERS
     from hingeline.bench.solvers import OURS, make_solver, missing_package
 
@@ -210,15 +212,15 @@ def _installed(names: Sequence[str] | None, loss: str) -> list[str]:
     for package in dict.fromkeys(missing.values()):
         print(MISSING_PEER.format(INSTALLED_BY.get(package, package)), file=sys.stderr)
     there = [name for name in wanted if name not in missing]
-    # A column of n/a helps nobody, unless it was asked for.
+    # A column of n/a is shown only if it was asked for.
     there = there if names else [name for name in there if loss in make_solver(name).losses]
     if not there:
-        raise ValueError("none of the solvers is installed.")
+        raise ValueError('none of the solvers is installed: pip install "hingeline[bench]".')
     return there
 
 
 def _datasets(args: argparse.Namespace, known: Sequence[str], most_classes: float = inf) -> list[Dataset]:
-    """Return the data sets that are there and can be used, parsed, with a word for the others."""
+    """Return the data sets that can be used, parsed; print a line for each of the others."""
     from hingeline.bench.datasets import find, n_classes
 
     there, missing = find(args.data_dir, args.datasets or known)
@@ -229,12 +231,13 @@ def _datasets(args: argparse.Namespace, known: Sequence[str], most_classes: floa
         try:
             classes = n_classes(dataset.parsed(args.out / "data"))
             if classes > most_classes:
-                raise ValueError(f"{dataset.name} has {classes} labels: this experiment takes two.")
+                raise ValueError(f"{dataset.name} has {classes} labels: this experiment needs two.")
             usable.append(dataset)
         except ValueError as error:
             print(f"skipped: {error}", file=sys.stderr)
     if not usable:
-        raise ValueError(f"--data-dir {args.data_dir}: holds none of {', '.join(args.datasets or known)} to run on.")
+        wanted = ", ".join(args.datasets or known)
+        raise ValueError(f"--data-dir {args.data_dir}: it holds none of {wanted}; name another folder, or other data.")
     return usable
 
 

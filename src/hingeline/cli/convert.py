@@ -1,4 +1,4 @@
-"""``hingeline convert``: text in svmlight form to a dataset that is opened without being read."""
+"""``hingeline convert``: svmlight text to a dataset, which opens without being read."""
 
 from __future__ import annotations
 
@@ -18,29 +18,33 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "convert",
         help="svmlight text to a memory-mapped dataset",
-        description="Convert svmlight text of any size (plain, gz, bz2, xz) into a folder that opens at once.",
+        description="Convert svmlight text of any size (plain, gz, bz2, xz, zst) into a folder that opens at once.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("data", type=Path, metavar="DATA", help="the text")
     parser.add_argument("dataset", type=Path, metavar="DATASET", help="the folder to make")
     add_memory(parser)
     parser.add_argument(
-        "--zero-based", action="store_true", help="columns count from 0 though none is 0 (found out where one is)"
+        "--zero-based",
+        action="store_true",
+        help="columns count from 0, though no column 0 occurs (if one occurs, this is noticed)",
     )
-    parser.add_argument("--columns", type=positive_int, metavar="N", help="number of columns, if more than are used")
-    parser.add_argument("--force", action="store_true", help="replace a dataset that is there")
+    parser.add_argument(
+        "--columns", type=positive_int, metavar="N", help="number of columns, if the text does not use the last ones"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a dataset that exists already")
     parser.set_defaults(run=run)
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the option that bounds what a conversion keeps in memory."""
+    """Add the option that bounds the memory of a conversion."""
     parser.add_argument(
-        "--memory", type=byte_size, default="1G", metavar="SIZE", help="the data in memory at a time, as 512M or 2G"
+        "--memory", type=byte_size, default="1G", metavar="SIZE", help="most memory for the data, such as 512M or 2G"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert, and say what came out."""
+    """Convert, and print what the dataset holds."""
     from hingeline.io.dataset.convert import convert
     from hingeline.progress import counting
 
@@ -55,11 +59,11 @@ def run(args: argparse.Namespace) -> int:
             force=args.force,
             progress=progress,
         )
-    say_written(description, args.dataset, time.perf_counter() - began)
+    print_written(description, args.dataset, time.perf_counter() - began)
     return 0
 
 
-def say_written(description: Description, path: Path, seconds: float) -> None:
+def print_written(description: Description, path: Path, seconds: float) -> None:
     """Print what a dataset holds and how long it took to write."""
     values = "all 1, not stored" if description.all_ones else description.vectors["data"].dtype
     print(

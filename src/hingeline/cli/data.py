@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .convert import add_memory, say_written
+from .convert import add_memory, print_written
 from .options import natural, non_negative_float, positive_int
 from .table import PlainTable
 
@@ -34,14 +34,16 @@ def add_parser(commands: Any) -> None:
     _add_folder(verb)
     verb.set_defaults(run=run_info)
 
-    text = "Download a data set (resumed where a connection broke), verify and convert it."
+    text = "Download a data set, verify and convert it. An interrupted download is resumed."
     verb = verbs.add_parser("fetch", help="download and convert a data set", description=text, **shared)
     verb.add_argument("name", metavar="NAME", help="a name from the list")
     _add_folder(verb)
-    verb.add_argument("--url", metavar="URL", help="a mirror: what stands before binary/, multiclass/, regression/")
+    verb.add_argument(
+        "--url", metavar="URL", help="address of a mirror: the part before binary/, multiclass/, regression/"
+    )
     verb.add_argument("--sha256", metavar="HEX", help="checksum that the downloaded file must have")
     verb.add_argument("--keep", action="store_true", help="keep the downloaded text as well")
-    verb.add_argument("--force", action="store_true", help="fetch again and replace what is there")
+    verb.add_argument("--force", action="store_true", help="fetch again, and replace an earlier dataset")
     add_memory(verb)
     verb.set_defaults(run=run_fetch)
 
@@ -51,11 +53,17 @@ def add_parser(commands: Any) -> None:
     verb.add_argument("--rows", type=positive_int, required=True, metavar="N")
     verb.add_argument("--cols", type=positive_int, required=True, metavar="D")
     verb.add_argument("--nnz", type=positive_int, required=True, metavar="K", help="non-zeros in each row")
-    verb.add_argument("--zipf", type=non_negative_float, default=1.1, metavar="A", help="rank r is as likely as r^-A")
+    verb.add_argument(
+        "--zipf",
+        type=non_negative_float,
+        default=1.1,
+        metavar="A",
+        help="the column of rank r is drawn in proportion to r^-A",
+    )
     verb.add_argument("--noise", type=non_negative_float, default=0.02, metavar="S", help="share of wrong labels")
     verb.add_argument("--seed", type=natural, default=0, metavar="N", help="the same arguments give the same data")
-    verb.add_argument("--values", action="store_true", help="values in (0, 1] rather than ones that are not stored")
-    verb.add_argument("--force", action="store_true", help="replace a dataset that is there")
+    verb.add_argument("--values", action="store_true", help="values in (0, 1] instead of ones, which are not stored")
+    verb.add_argument("--force", action="store_true", help="replace a dataset that exists already")
     verb.set_defaults(run=run_make)
 
 
@@ -78,12 +86,12 @@ def run_list(args: argparse.Namespace) -> int:
         for entry in entries():
             here = "yes" if (folder / entry.name).exists() else ""
             table.add([entry.name, *(_count(n) for n in (entry.rows, entry.columns, entry.nonzeros)), here])
-    print(f"{note()}\nkept in {folder}; `hingeline data info NAME` tells more")
+    print(f"{note()}\nkept in {folder}; `hingeline data info NAME` shows more")
     return 0
 
 
 def run_info(args: argparse.Namespace) -> int:
-    """Print the statistics of what is there, or what the catalogue knows of it."""
+    """Print the statistics of a dataset or file, and what the catalogue knows about it."""
     from hingeline.io.dataset.catalogue import entries
     from hingeline.io.dataset.statistics import describe
     from hingeline.progress import counting
@@ -92,7 +100,9 @@ def run_info(args: argparse.Namespace) -> int:
     fetched = _folder(args) / args.name
     path = Path(args.name) if Path(args.name).exists() else fetched
     if not path.exists() and args.name not in known:
-        raise ValueError(f"{args.name}: there is no such file or folder, and no data set is known by that name.")
+        raise ValueError(
+            f"{args.name}: there is no such file or folder, and no data set of that name: see `hingeline data list`."
+        )
     if args.name in known and path == fetched:
         entry = known[args.name]
         _print_fields(
@@ -107,7 +117,7 @@ def run_info(args: argparse.Namespace) -> int:
             }
         )
     if not path.exists():
-        print(f"not here; fetch it with: hingeline data fetch {args.name}")
+        print(f"not fetched yet; fetch it with: hingeline data fetch {args.name}")
         return 0
     with counting("reading") as progress:
         statistics = describe(path, progress)
@@ -136,10 +146,10 @@ def run_fetch(args: argparse.Namespace) -> int:
             on_download=downloading,
             on_convert=converting,
         )
-    say_written(description, folder / entry.name, time.perf_counter() - began)
+    print_written(description, folder / entry.name, time.perf_counter() - began)
     if description.rows != entry.rows or entry.nonzeros not in (None, description.nonzeros):
         print(
-            f"this is not the size that was expected: {entry.rows:,} rows, {_count(entry.nonzeros)} non-zeros",
+            f"warning: another size was expected: {entry.rows:,} rows, {_count(entry.nonzeros)} non-zeros",
             file=sys.stderr,
         )
     return 0
@@ -164,7 +174,7 @@ def run_make(args: argparse.Namespace) -> int:
             force=args.force,
             progress=progress,
         )
-    say_written(description, args.dataset, time.perf_counter() - began)
+    print_written(description, args.dataset, time.perf_counter() - began)
     return 0
 
 
@@ -179,7 +189,7 @@ def _count(n: int | None) -> str:
 
 
 def _print_statistics(path: Path, s: Statistics) -> None:
-    labels = "more than can be classes"
+    labels = "too many for classes"
     if s.label_counts is not None:
         labels = ", ".join(f"{label:g}: {count:,}" for label, count in s.label_counts[:MOST_LABELS_SHOWN])
         more = len(s.label_counts) - MOST_LABELS_SHOWN
@@ -190,7 +200,7 @@ def _print_statistics(path: Path, s: Statistics) -> None:
             "rows": f"{s.rows:,}",
             "columns": f"{s.columns:,}",
             "non-zeros": f"{s.nonzeros:,}",
-            "a row": f"{s.nonzeros_per_row:.4g} (from {s.shortest_row:,} to {s.longest_row:,})",
+            "per row": f"{s.nonzeros_per_row:.4g} (from {s.shortest_row:,} to {s.longest_row:,})",
             "density": f"{s.density:.3g}",
             "values": s.values,
             "labels": labels,

@@ -1,4 +1,4 @@
-"""DATA on a command line: text, compressed text, a dataset folder, or standard input."""
+"""Reading DATA of a command line: text, compressed text, a dataset folder, or standard input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def read_rows(name: str, quiet: bool = False) -> tuple[Any, np.ndarray]:
-    """Return rows (CSR) and labels; indices in text begin at 1, as LIBLINEAR's do."""
+    """Return rows (CSR) and labels; in text, indices begin at 1, as in LIBLINEAR."""
     from hingeline.io import load_svmlight
     from hingeline.progress import counting
 
@@ -22,5 +22,5 @@ def read_rows(name: str, quiet: bool = False) -> tuple[Any, np.ndarray]:
         with counting("reading", wanted=not quiet) as bar:
             X, y = load_svmlight(sys.stdin.buffer if name == "-" else name, zero_based=False, progress=bar)
     if y.size == 0:
-        raise ValueError(f"{name}: no rows are there.")
+        raise ValueError(f"{name}: it holds no rows; at least one is needed.")
     return X, y

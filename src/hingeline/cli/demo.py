@@ -1,9 +1,9 @@
-"""``hingeline demo``: the paper's comparison in small, on built-in data.
+"""``hingeline demo``: the paper's comparison on a small scale, on built-in data.
 
-Both engines train the same machine (hinge loss, no intercept) to the same relative duality gap, for C over five orders
-of magnitude. At a small C there is little to learn from and the baseline's shrinking is hard to beat; the larger C, the
-more the adaptive frequencies pay on data of this shape. The shape was chosen for that (see ``synthetic``): with more
-rows than features and few support vectors, hard shrinking can win at a large C too.
+Both engines train the same classifier (hinge loss, no intercept) to the same relative duality gap, for C over five
+orders of magnitude. At a small C the gains teach little, and the baseline's shrinking is hard to beat; the larger C,
+the more the adaptive frequencies pay on data of this shape. The shape was chosen for that (see ``synthetic``): with
+more rows than features and few support vectors, hard shrinking can win at a large C too.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def add_parser(commands: Any) -> None:
         type=positive_float,
         default=argparse.SUPPRESS,
         metavar="EPS",
-        help="stop at the paper's criterion instead, which the two engines define differently",
+        help="stop at the paper's criterion instead, which the two engines measure differently",
     )
     parser.add_argument("--max-time", type=positive_float, default=10.0, metavar="S", help="seconds for one training")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the data and of the engines")
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
             table.add(_row(C, results[C]))
     print("speed-up: seconds of baseline / seconds of avsf")
     if any(cell.capped for cells in results.values() for cell in cells.values()):
-        print(f"> ended by the cap of {args.max_time:g} s (--max-time) at the gap shown")
+        print(f"> stopped after {args.max_time:g} s (--max-time) at the gap shown")
     if plot:
         _plot(results, args)
     return 0
@@ -115,7 +115,7 @@ def _train(X: sparse.csr_matrix, y: np.ndarray, C: float, solver: str, args: arg
 
 
 def _row(C: float, cells: dict[str, Cell]) -> list[str]:
-    """Return a line of the table; engines that have not run yet leave theirs empty."""
+    """Return a line of the table; the cells of engines that have not run yet are empty."""
     row = [f"{C:g}"]
     for solver in ENGINES:
         row += cells[solver].text() if solver in cells else ("...", "", "")
@@ -130,7 +130,7 @@ def _speed_up(baseline: Cell, avsf: Cell) -> str:
 
 
 def _can_plot(out: str) -> bool:
-    """Tell whether there will be a plot, before time is spent on training."""
+    """Tell whether a plot can be drawn, before time is spent on training."""
     if find_spec("matplotlib") is None:
         print(MISSING_MATPLOTLIB, file=sys.stderr)
         return False
@@ -139,9 +139,9 @@ def _can_plot(out: str) -> bool:
     path = Path(out)
     if path.suffix[1:] not in FigureCanvasAgg.get_supported_filetypes():
         kinds = ", ".join(sorted(FigureCanvasAgg.get_supported_filetypes()))
-        raise ValueError(f"--out {out}: unknown kind of picture {path.suffix!r}; known: {kinds}")
+        raise ValueError(f"--out {out}: unknown kind of picture {path.suffix!r}; choose one of {kinds}")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"--out {out}: the folder {path.parent} does not exist")
+        raise ValueError(f"--out {out}: the folder {path.parent} does not exist: make it first")
     return True
 
 

@@ -1,8 +1,8 @@
-"""The command lines of ``train`` and ``predict``: LIBLINEAR's short options by its own grammar, ours as long ones.
+"""The command lines of ``train`` and ``predict``: LIBLINEAR's short options, and hingeline's own as long ones.
 
 LIBLINEAR's grammar is not argparse's: ``-w1 2`` names the label within the option, and ``-B -1`` has a value that
-looks like an option. So words are sorted here first; argparse then reads the long options alone. What is wrong with a
-short option is a ``ValueError`` (exit status 1, as LIBLINEAR's own), with a long one an argparse error (status 2).
+looks like an option. So words are sorted here first, and argparse reads only the long options. An error in a short
+option is a ``ValueError`` (exit status 1, as in LIBLINEAR), in a long option an argparse error (status 2).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEFAULT_FOLDS = 5
 
 
 class Words(NamedTuple):
-    """A command line, sorted: LIBLINEAR's options with their values, ours as they came, and the rest."""
+    """A command line, sorted: LIBLINEAR's options with their values, hingeline's own as they came, and the rest."""
 
     short: list[tuple[str, str]]
     long: list[str]
@@ -33,7 +33,7 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """What ``train`` was asked to do; ``start_C`` and ``start_p`` are None where ``-c`` and ``-p`` were not given."""
+    """What ``train`` is asked to do; ``start_C`` and ``start_p`` are None if ``-c`` and ``-p`` are not given."""
 
     settings: Settings
     data: str
@@ -49,7 +49,7 @@ class TrainOptions:
 
 
 class PredictOptions(NamedTuple):
-    """What ``predict`` was asked to do."""
+    """What ``predict`` is asked to do."""
 
     data: str
     model: str
@@ -59,7 +59,7 @@ class PredictOptions(NamedTuple):
 
 
 def add_words_parser(commands: Any, name: str, help: str, usage: str, text: str) -> argparse.ArgumentParser:
-    """Add a command that argparse hands all its words: no word begins with the one prefix of options it knows."""
+    """Add a command that gets all its words from argparse: no word begins with the only prefix that marks an option."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -96,7 +96,7 @@ def sort_words(words: Sequence[str], flags: str, valued: str) -> Words:
                 raise ValueError(f"{word}: a value must follow.")
             sorted_words.short.append((word[1:], value[0]))
         else:
-            raise ValueError(f"unknown option: {word} (the options are told by --help)")
+            raise ValueError(f"unknown option: {word} (see --help)")
     return sorted_words
 
 
@@ -105,7 +105,7 @@ def _next(rest: Any) -> list[str]:
 
 
 def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainOptions:
-    """Return what a command line of ``train`` says, checked as far as that goes without the data."""
+    """Return what a command line of ``train`` asks for, checked as far as possible without the data."""
     short, long, operands = sort_words(words, flags="CRq", valued="scpneBvw")
     own = _train_parser(parser).parse_args(long)
     if not 1 <= len(operands) <= 2:
@@ -137,11 +137,11 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         choice = numbers_with(can_search=True)
         raise ValueError(f"-C: not available for -s {settings.type}; choose -s {choice}.")
     if own.checkpoint is not None and folds is not None:
-        parser.error("--checkpoint goes with training a model, not with -v or -C")
+        parser.error("--checkpoint: not available with -v or -C, which train no model")
     if own.checkpoint is not None and settings.solver_type.task == "one_class":
-        parser.error(f"--checkpoint: the one-class SVM (-s {settings.type}) always begins anew")
+        parser.error(f"--checkpoint: the one-class SVM (-s {settings.type}) always starts from scratch")
     if own.run is not None and folds is not None:
-        parser.error("--run goes with training a model, not with -v or -C")
+        parser.error("--run: not available with -v or -C, which train no model")
     return TrainOptions(
         settings=settings,
         data=operands[0],
@@ -158,7 +158,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
 
 
 def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> PredictOptions:
-    """Return what a command line of ``predict`` says."""
+    """Return what a command line of ``predict`` asks for."""
     short, long, operands = sort_words(words, flags="q", valued="b")
     _own_parser(parser).parse_args(long)
     if len(operands) != 3:
@@ -221,7 +221,7 @@ def _types_text() -> str:
 
 
 def _tolerances_text() -> str:
-    """Return LIBLINEAR's default tolerances, that of most types first."""
+    """Return LIBLINEAR's default tolerances, the most frequent one first."""
     found = [known.eps for known in SOLVER_TYPES.values()]
     usual, *others = sorted(set(found), key=found.count, reverse=True)
     return "; ".join((f"{usual:g}", *(f"{eps:g} for -s {numbers_with(eps=eps)}" for eps in others)))
@@ -230,9 +230,9 @@ def _tolerances_text() -> str:
 TRAIN_USAGE = "[OPTIONS] DATA [MODEL]"
 TRAIN_TEXT = f"""\
 Train on DATA and write the model in LIBLINEAR's format to MODEL (default: the name of DATA with .model, here).
-DATA is text in svmlight form, plain or compressed (gz, bz2, xz), a dataset folder, or - for standard input.
+DATA is svmlight text, plain or compressed (gz, bz2, xz, zst), a dataset folder, or - for standard input.
 
-LIBLINEAR's options, with its meanings and defaults:
+LIBLINEAR's options, with the same meanings and defaults:
   -s TYPE     what to train (default {DEFAULT.number})
 {_types_text()}
   -c C        weight of the loss (default 1)
@@ -244,22 +244,22 @@ LIBLINEAR's options, with its meanings and defaults:
   -wLABEL W   multiply C by W for a class
   -v N        N-fold cross validation instead of a model
   -C          look for the best C (and p for -s 11) by cross validation instead of a model
-  -q          say nothing but results
+  -q          print only results
 
 hingeline's own:
   --solver NAME      {", ".join(SOLVERS)} (default auto)
   --gap G            stop at this relative duality gap instead of -e
   --threads N        threads, over the classes or the rows (default 1)
-  --seed N           of the order of visits and of the folds (default 0)
-  --max-time S       seconds after which training ends with what it has reached
-  --checkpoint FILE  save the state now and then and when interrupted; go on from FILE where it is there
-  --run DIR          leave a folder for "hingeline report": how training went, and the model (which then goes to MODEL
-                     only where that is named)
+  --seed N           seed of the order of visits and of the folds (default 0)
+  --max-time S       seconds after which training ends, with the best model so far
+  --checkpoint FILE  save the state now and then and when interrupted; continue from FILE if it exists
+  --run DIR          write a folder for "hingeline report": how training went, and the model (which goes to MODEL as
+                     well only if that is named)
   --help             this text
 """
 PREDICT_USAGE = "[-b 0|1] [-q] DATA MODEL OUTPUT"
 PREDICT_TEXT = """\
-Predict the labels of DATA with MODEL (LIBLINEAR's format or hingeline's own), write one a line to OUTPUT, and print
+Predict the labels of DATA with MODEL (LIBLINEAR's format or hingeline's own), write one per line to OUTPUT, and print
 the accuracy, or the error of a regression. DATA is as for train; OUTPUT may be - for standard output.
 
   -b 1        write probabilities too, for logistic regression

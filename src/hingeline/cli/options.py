@@ -1,54 +1,44 @@
-"""Types for argparse: numbers with a condition, so that wrong usage is told before any work is done."""
+"""Types for argparse: numbers within a range, so that wrong usage is reported before any work is done."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import re
+from collections.abc import Callable
+from typing import TypeVar
+
+N = TypeVar("N", int, float)
+
+
+def _number(text: str, kind: Callable[[str], N], accepts: Callable[[N], bool], wanted: str) -> N:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not accepts(value):
+        raise argparse.ArgumentTypeError(f"expected {wanted}, got {text!r}")
+    return value
 
 
 def positive_int(text: str) -> int:
-    """Parse a whole number of at least one."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a positive whole number, got {text!r}")
-    return value
+    """Parse a whole number, 1 or more."""
+    return _number(text, int, lambda value: value >= 1, "a positive whole number")
 
 
 def natural(text: str) -> int:
-    """Parse a whole number that is not negative."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number that is not negative, got {text!r}")
-    return value
+    """Parse a whole number, 0 or more."""
+    return _number(text, int, lambda value: value >= 0, "a whole number that is not negative")
 
 
 def positive_float(text: str) -> float:
     """Parse a finite number above zero."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a finite number above zero, got {text!r}")
-    return value
+    return _number(text, float, lambda value: 0.0 < value < math.inf, "a finite number above zero")
 
 
 def non_negative_float(text: str) -> float:
-    """Parse a finite number that is not negative."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a finite number that is not negative, got {text!r}")
-    return value
+    """Parse a finite number, 0 or more."""
+    return _number(text, float, lambda value: 0.0 <= value < math.inf, "a finite number that is not negative")
 
 
 def byte_size(text: str) -> int:

@@ -1,4 +1,4 @@
-"""``hingeline predict``: LIBLINEAR's ``predict``, with models of LIBLINEAR's and of hingeline's own format."""
+"""``hingeline predict``: LIBLINEAR's ``predict``, for models in LIBLINEAR's format and in hingeline's own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read model and data, write a line a row, and print how well the labels were met."""
+    """Read model and data, write one line per row, and print how well the labels are predicted."""
     from hingeline.liblinear.evaluate import Tally
     from hingeline.liblinear.predict import decide, scores
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     options = parse_predict(args.parser, args.words)
     model = _read_model(options.model)
     if options.probabilities and not model.solver_type.has_probabilities:
-        raise ValueError("probability output is only supported for logistic regression")
+        raise ValueError("-b 1: probability output is only supported for logistic regression; leave -b out.")
     X, y = read_rows(options.data, options.quiet)
     values = scores(model, X)
     predicted = decide(model, values)
@@ -63,7 +63,7 @@ def _read_model(path: str) -> LinearModel:
 
 @contextmanager
 def _output(name: str) -> Iterator[BinaryIO]:
-    """Open OUTPUT, which is there as a whole or not at all."""
+    """Open OUTPUT, which appears as a whole or not at all."""
     from hingeline.io.atomic import atomic_write
 
     if name == "-":
@@ -74,7 +74,7 @@ def _output(name: str) -> Iterator[BinaryIO]:
 
 
 def _lines(model: LinearModel, predicted: np.ndarray, values: np.ndarray, with_probabilities: bool) -> Iterator[str]:
-    """Yield the text of OUTPUT, some rows at a time."""
+    """Yield the text of OUTPUT, block by block."""
     from hingeline.liblinear.predict import probabilities
 
     columns = len(model.labels or ()) if with_probabilities else 0

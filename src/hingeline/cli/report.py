@@ -22,14 +22,16 @@ def add_parser(commands: Any) -> None:
         help="folder of `hingeline train --run` or `hingeline search --out` (or of both), or a model file",
     )
     parser.add_argument("-o", "--output", metavar="FILE", default=DEFAULT, help=f"default: {DEFAULT}")
-    parser.add_argument("--data", help="evaluate the model on these rows (default: the training data's result)")
-    parser.add_argument("--feature-names", metavar="FILE", help="names of the features, one a line")
+    parser.add_argument(
+        "--data", help="evaluate the model on these rows (default: show the result on the training data)"
+    )
+    parser.add_argument("--feature-names", metavar="FILE", help="names of the features, one per line")
     parser.add_argument("--title", help="heading of the page")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, evaluate where asked to, write."""
+    """Read the run, evaluate it on other data if asked to, and write the page."""
     from hingeline.viz.report.features import read_names
     from hingeline.viz.report.write import write_report
 

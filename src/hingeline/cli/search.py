@@ -1,4 +1,4 @@
-"""``hingeline search``: choose C by cross-validation, with a table that grows, a file that survives and a plot."""
+"""``hingeline search``: choose C by cross-validation, with a growing table, a file to resume from and a plot."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "search",
         help="choose C by cross-validation: a table, a file and a plot",
-        description="Choose C: cross-validates a grid of C, each fold's fits started from the last C. Interrupted, the "
-        "same command goes on from what is done.",
+        description="Choose C by cross-validation on a grid; each fit starts from that of the previous C. If it was "
+        "interrupted, the same command continues from what is done.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
@@ -52,7 +52,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--c-max", type=positive_float, default=1000.0, metavar="B", help="largest C")
     steps = parser.add_mutually_exclusive_group()
     steps.add_argument("--c-step", type=positive_float, default=10.0, metavar="F", help="factor from one C to the next")
-    steps.add_argument("--n-c", type=positive_int, metavar="N", help="number of C instead")
+    steps.add_argument("--n-c", type=positive_int, metavar="N", help="number of values of C instead")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("-s", dest="type", type=int, choices=sorted(LOSS_OF_TYPE), help="LIBLINEAR's number of the loss")
     what.add_argument("--loss", choices=sorted(set(LOSS_OF_TYPE.values())), default="squared_hinge")
@@ -62,11 +62,11 @@ def add_parser(commands: Any) -> None:
     stop = parser.add_mutually_exclusive_group()
     stop.add_argument("--tol", type=positive_float, default=1e-3, metavar="EPS", help="stop at this violation")
     stop.add_argument("--gap", type=positive_float, metavar="G", help="stop at this relative duality gap instead")
-    parser.add_argument("--scoring", help="scikit-learn's name of the score; by default accuracy, or r2")
-    parser.add_argument("--threads", type=positive_int, metavar="N", help="all cores where it is not given")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the folds and of the engines")
-    parser.add_argument("--no-early-stop", action="store_true", help="go on where larger C can no longer win")
-    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: the name of DATA with .search)")
+    parser.add_argument("--scoring", help="scikit-learn's name of the score (default: accuracy, or r2)")
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="default: all cores")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the folds and of the engines")
+    parser.add_argument("--no-early-stop", action="store_true", help="try larger C even if they can no longer win")
+    parser.add_argument("--out", metavar="DIR", help="folder for the results (default: the name of DATA with .search)")
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -100,7 +100,7 @@ def _grid(args: argparse.Namespace) -> np.ndarray:
         args.parser.error(f"--c-step {args.c_step:g}: expected a factor above one")
     steps = np.log(args.c_max / args.c_min) / np.log(args.c_step)
     if steps >= LARGEST_GRID:
-        args.parser.error(f"--c-step {args.c_step:g} makes more than {LARGEST_GRID} values of C")
+        args.parser.error(f"--c-step {args.c_step:g} makes more than {LARGEST_GRID} values of C: choose a larger step")
     return args.c_min * args.c_step ** np.arange(int(steps + 1e-9) + 1.0)
 
 
@@ -137,7 +137,7 @@ def _scoring_name(estimator: Any) -> str:
 
     from hingeline.selection.scoring import scorer_of
 
-    scorer_of(estimator, estimator.scoring)  # raises where there is none of that name
+    scorer_of(estimator, estimator.scoring)  # raises if there is none of that name
     return estimator.scoring or ("accuracy" if is_classifier(estimator) else "r2")
 
 
@@ -176,7 +176,7 @@ def _record(
 
 
 def _search(args: argparse.Namespace, study: Any, record: SearchRecord, scoring: str) -> int:
-    """Fill the table; what an earlier run has done is shown and not done again."""
+    """Fill the table; fits of an earlier run are shown, and not repeated."""
     from joblib import effective_n_jobs
 
     from hingeline.selection.early import EarlyEnd
@@ -205,10 +205,10 @@ def _search(args: argparse.Namespace, study: Any, record: SearchRecord, scoring:
             ).run()
     except KeyboardInterrupt:
         kept = len(record.table.cells)
-        print(f"interrupted; {kept} fits are kept in {record.folder}, the same command goes on", file=sys.stderr)
+        print(f"interrupted; {kept} fits are kept in {record.folder}, the same command continues", file=sys.stderr)
         return INTERRUPTED
     choice = record.finish(table)
-    _tell(table, choice, args)
+    _print_choice(table, choice, args)
     _plot(record.folder)
     return 0
 
@@ -225,7 +225,7 @@ def _line(k: int, table: Table) -> list[str]:
     return [f"{table.Cs[k]:g}", f"{scores.mean():.4f}", error, f"{seconds:.2f}", f"{gap:.1e}", done]
 
 
-def _tell(table: Table, choice: Choice, args: argparse.Namespace) -> None:
+def _print_choice(table: Table, choice: Choice, args: argparse.Namespace) -> None:
     skipped = sum((k, 0) not in table.cells for k in range(table.Cs.size))
     if skipped:
         print(f"{skipped} larger C skipped: scores fall, they can no longer win (--no-early-stop tries them)")

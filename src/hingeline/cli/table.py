@@ -1,4 +1,4 @@
-"""Tables that grow while a command works: drawn live by rich on a terminal, plain lines everywhere else."""
+"""Tables that grow while a command works: drawn live by rich on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-MISSING_RICH = 'rich is missing: plain table (pip install "hingeline[demo]" for the live one)'
+MISSING_RICH = 'rich is not installed: plain table (pip install "hingeline[demo]" for the live one)'
 
 
 class PlainTable:
@@ -27,15 +27,15 @@ class PlainTable:
         pass
 
     def show(self, cells: Sequence[str]) -> None:
-        """Show the row at work, some of its cells still empty. (Not here: a printed line cannot change.)"""
+        """Show the current row, some of its cells still empty. (Not here: a printed line cannot change.)"""
 
     def add(self, cells: Sequence[str]) -> None:
-        """Add a complete row, at once: whoever follows a pipe wants to see it."""
+        """Print a complete row, and flush it, so that the reader of a pipe sees it at once."""
         print("  ".join(cell.rjust(width) for cell, width in zip(cells, self.widths, strict=True)).rstrip(), flush=True)
 
 
 class LiveTable(PlainTable):
-    """The same as a rich table that is drawn again with every change."""
+    """The same as a table of rich's, which is redrawn with every change."""
 
     def __init__(self, header: Sequence[str], widths: Sequence[int]) -> None:
         from rich.live import Live
@@ -53,7 +53,7 @@ class LiveTable(PlainTable):
         self.live.stop()
 
     def show(self, cells: Sequence[str]) -> None:
-        """Show the row at work below the complete ones."""
+        """Show the current row below the complete ones."""
         self.live.update(self._draw([*self.rows, cells]), refresh=True)
 
     def add(self, cells: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 
 def warn(text: str) -> None:
-    """Tell what is not a result."""
+    """Print a line that is not a result."""
     print(text, file=sys.stderr)
 
 
@@ -31,7 +31,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, then train, cross-validate or search."""
+    """Read the data once, then train, cross-validate or search."""
     from .data_input import read_rows
 
     options = parse_train(args.parser, args.words)
@@ -55,30 +55,30 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     from hingeline.progress import open_screen
     from hingeline.runtime.interrupt import ends_training
 
-    from .training_progress import MachineBars
+    from .training_progress import ProgressBars
 
     starts = Starts()
     if options.checkpoint is not None:
         starts = Checkpoint(options.checkpoint, fingerprint(X, y, options.settings))
     with open_screen(not options.quiet) as screen, ends_training():
-        report = MachineBars(screen, options.settings).report if screen.shows else None
+        report = ProgressBars(screen, options.settings).report if screen.shows else None
         trained = fit(X, y, options.settings, starts=starts, report=report, warn=warn)
     starts.save()
     interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
     if interrupted and options.model is None and options.run is None:
-        warn("interrupted; no model file was named, so none is written")
+        warn("interrupted; no model is written, since no file was named for it")
         return INTERRUPTED
     places = _save(trained, options, X, y, command)
     if not options.quiet:
         _summarise(trained)
     if interrupted:
-        warn(f"interrupted; what was reached is saved to {' and '.join(places)}")
+        warn(f"interrupted; the model so far is saved to {' and '.join(places)}")
         return INTERRUPTED
     return 0
 
 
 def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, command: str) -> list[str]:
-    """Write the model, the run folder, or both; return where."""
+    """Write the model, the run folder, or both; return their names."""
     from hingeline.io.models.liblinear_file import write_model
 
     places = []
@@ -96,7 +96,7 @@ def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, comman
 
 
 def _summarise(trained: Trained) -> None:
-    """Print a line for each machine: how it was trained, and how good it is."""
+    """Print a line for each solution: how it was found, and how good it is."""
     labels = trained.model.labels
     for k, s in enumerate(trained.solutions):
         name = f"label {labels[k]}: " if labels is not None and len(trained.solutions) == len(labels) else ""
@@ -106,7 +106,9 @@ def _summarise(trained: Trained) -> None:
             f"relative gap {c.gap:.1e}, violation {c.violation:.1e} ({s.stop_reason})"
         )
     if not all(s.converged for s in trained.solutions):
-        warn("WARNING: training ended before it converged; the relative gap above tells how far from the optimum.")
+        warn(
+            "WARNING: training ended before it converged; the relative gap above shows how far it is from the optimum."
+        )
 
 
 def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
@@ -140,5 +142,5 @@ def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
 
 
 def _default_model(data: str) -> str:
-    """Return LIBLINEAR's name for the model: that of the data, in the present folder."""
+    """Return LIBLINEAR's name for the model: that of the data, in the current folder."""
     return "stdin.model" if data == "-" else f"{Path(data).name}.model"

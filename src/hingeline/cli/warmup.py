@@ -1,4 +1,4 @@
-"""``hingeline warmup``: compile the kernels and leave them in numba's cache, as for a container image."""
+"""``hingeline warmup``: compile the kernels and keep them in numba's cache, for example in a container image."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def add_parser(commands: Any) -> None:
         "--all",
         action="store_true",
         help="the other problems too (logistic and L1-regularised classifiers, regression, Crammer and Singer's "
-        "machine, one class), which takes several times as long; without it they are compiled when first used",
+        "SVM, one-class SVM), which takes several times as long; otherwise they are compiled when first used",
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit every combination of layout, loss and engine, and say how long it took."""
+    """Train with every combination of layout, loss and engine, and print how long it took."""
     from hingeline import Hinge, LinearSVC, SquaredHinge, solve
     from hingeline.solvers.engines import names_for
 
@@ -68,7 +68,7 @@ def _layouts() -> Iterator[tuple[str, Any, Any]]:
 
 
 def _other_problems(X: Any, y: Any) -> int:
-    """Train each of the other problems by each of its engines; returns how many that were."""
+    """Train each of the other problems with each of its engines; return how many there were."""
     import numpy as np
     from scipy import sparse
 
@@ -77,7 +77,7 @@ def _other_problems(X: Any, y: Any) -> int:
     from hingeline.solvers.engines import names_for
     from hingeline.solvers.l1.columns import FEW_COLUMNS
 
-    times = 1 + FEW_COLUMNS // X.shape[1]  # so wide that the other way over the columns is taken
+    times = 1 + FEW_COLUMNS // X.shape[1]  # so wide that training goes over columns, not rows
     wide = sparse.hstack([X] * times, format="csr") if sparse.issparse(X) else np.tile(X, times)
 
     count = 0
@@ -113,4 +113,4 @@ def _text_files() -> None:
 def _cache_folder() -> str:
     from numba import config
 
-    return str(config.CACHE_DIR) or "beside the package, or numba's folder for the user where that is read-only"
+    return str(config.CACHE_DIR) or "beside the package, or numba's folder for the user if that is read-only"

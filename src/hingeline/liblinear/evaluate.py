@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Tally(NamedTuple):
-    """Sums over rows, which can be added up block by block: v are predictions, y the truth."""
+    """Sums over rows, collected block by block: v are predictions, y the truth."""
 
     rows: int = 0
     correct: int = 0
@@ -20,7 +20,7 @@ class Tally(NamedTuple):
     vy: float = 0.0
 
     def add(self, v: np.ndarray, y: np.ndarray) -> Tally:
-        """Return the sums with some more rows."""
+        """Return the sums with more rows."""
         v, y = np.asarray(v, dtype=np.float64), np.asarray(y, dtype=np.float64)
         d = v - y
         counts = (self.rows + y.size, self.correct + int(np.count_nonzero(v == y)))
@@ -29,7 +29,7 @@ class Tally(NamedTuple):
 
     @property
     def accuracy(self) -> float:
-        """Share of rows whose label was met, in per cent."""
+        """Share of rows whose label is predicted, in per cent."""
         return 100.0 * self.correct / self.rows
 
     @property
@@ -39,7 +39,7 @@ class Tally(NamedTuple):
 
     @property
     def squared_correlation(self) -> float:
-        """Squared correlation coefficient; NaN where predictions or truth do not vary."""
+        """Squared correlation coefficient; NaN if predictions or truth do not vary."""
         covariance = self.rows * self.vy - self.v * self.y
         variances = (self.rows * self.vv - self.v**2) * (self.rows * self.yy - self.y**2)
         return covariance**2 / variances if variances > 0.0 else float("nan")

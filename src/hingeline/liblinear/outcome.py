@@ -1,4 +1,4 @@
-"""How rows come out under a model: who is taken for whom, or how far off a regression is. In bounded memory."""
+"""How well a model predicts rows: which labels are confused, or how far off a regression is. In bounded memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..io.models.liblinear_file import LinearModel
 from .evaluate import Tally
 from .predict import decide, scores
 
-BLOCK = 1 << 22  # non-zeros, and rows, at a time
-MOST_LABELS = 1000  # more of them are no classes that anybody would look at
+BLOCK = 1 << 22  # non-zeros, and rows, that are predicted at a time
+MOST_LABELS = 1000  # a larger table would help nobody
 
 
 def outcome(model: LinearModel, X: Any, y: np.ndarray, name: str) -> dict[str, Any]:
-    """Return the evaluation that a run's record holds, of rows in CSR form that ``name`` describes."""
+    """Return the evaluation for the record of a run; the rows are in CSR form, and ``name`` describes them."""
     tally, pairs, inside = Tally(), Pairs(), 0
     task = model.solver_type.task
     for begin, end in row_blocks(X.indptr, BLOCK, BLOCK):
@@ -35,7 +35,7 @@ def outcome(model: LinearModel, X: Any, y: np.ndarray, name: str) -> dict[str, A
 
 
 def regression_figures(tally: Tally) -> dict[str, float | None]:
-    """Return the figures of a regression; None where one is not defined."""
+    """Return the figures of a regression; None if one is not defined."""
     squared = tally.squared_correlation
     return {
         "mean squared error": tally.mean_squared_error,
@@ -51,7 +51,7 @@ class Pairs:
         self._counts: dict[tuple[Any, Any], int] | None = {}
 
     def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
-        """Count some more rows."""
+        """Count more rows."""
         true_labels, rows = np.unique(truth, return_inverse=True)
         predicted_labels, columns = np.unique(predicted, return_inverse=True)
         if self._counts is None or true_labels.size > MOST_LABELS:
@@ -65,7 +65,7 @@ class Pairs:
             self._counts[pair] = self._counts.get(pair, 0) + int(counts[at])
 
     def counts(self) -> dict[str, Any]:
-        """Return the labels in increasing order, and the counts that are not zero; neither where labels abound."""
+        """Return the labels in increasing order, and the counts that are not zero; nothing for too many labels."""
         labels = sorted({label for pair in self._counts or () for label in pair})
         if self._counts is None or len(labels) > MOST_LABELS:
             return {}
@@ -75,5 +75,5 @@ class Pairs:
 
 
 def label_text(label: Any) -> str:
-    """Return a label as it is shown: numbers without a point where they are whole."""
+    """Return a label as it is shown: whole numbers without a point."""
     return f"{label:.17g}" if isinstance(label, float) else str(label)

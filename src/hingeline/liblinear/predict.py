@@ -1,4 +1,4 @@
-"""LIBLINEAR's predictions, to the last bit: sums in the order of the indices, ``> 0`` is the first label."""
+"""LIBLINEAR's predictions, to the last bit: terms are added in the order of the indices, ``> 0`` is the first label."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..io.models.liblinear_file import LinearModel
 def scores(model: LinearModel, X: Any) -> np.ndarray:
     """Return the decision values, shape (n_rows, n_outputs).
 
-    Features that the model has not seen count for nothing. SciPy's product adds the terms of a row one by one in the
-    order in which they are stored, as LIBLINEAR does; the constant feature comes last.
+    Features that the model does not know are ignored. SciPy's product adds the terms of a row one by one in the
+    order in which they are stored, as LIBLINEAR does; the term of the constant feature comes last.
     """
     X = sparse.csr_matrix(X, copy=False)
     if not X.has_sorted_indices:
@@ -31,7 +31,7 @@ def scores(model: LinearModel, X: Any) -> np.ndarray:
 
 
 def decide(model: LinearModel, values: np.ndarray) -> np.ndarray:
-    """Return the label (regression: the value) that each row of ``values`` stands for."""
+    """Return the predicted label (of a regression: the value) for each row of decision values."""
     if model.solver_type.is_regression:
         return values[:, 0]
     if model.n_classes == 2:
@@ -41,8 +41,8 @@ def decide(model: LinearModel, values: np.ndarray) -> np.ndarray:
 
 
 def probabilities(model: LinearModel, values: np.ndarray) -> np.ndarray:
-    """Return one probability a class, in the order of the labels, of a logistic model."""
-    with np.errstate(over="ignore"):  # exp(-x) is infinite where the probability is 0
+    """Return one probability per class, in the order of the labels, for a logistic model."""
+    with np.errstate(over="ignore"):  # exp(-x) is infinite if the probability is 0
         p = 1.0 / (1.0 + np.exp(-values))
     if model.n_classes == 2:
         return np.column_stack((p[:, 0], 1.0 - p[:, 0]))

@@ -1,4 +1,4 @@
-"""The record of a training, for its run folder: data, settings, machines, and how the rows came out."""
+"""The record of a training for its run folder: data, settings, solutions, and how well the rows are predicted."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .outcome import outcome
 from .settings import Settings
 from .training import Trained
 
-# Settings by the names that a reader knows; what has no effect on a type is not told.
-TOLD = {
+# Settings by the names that a reader knows.
+NAMES = {
     "C": "C",
     "p": "epsilon",
     "nu": "nu",
@@ -33,24 +33,24 @@ TOLD = {
 
 
 def record(command: str, name: str, X: Any, y: np.ndarray, settings: Settings, trained: Trained) -> dict[str, Any]:
-    """Return what ``run.json`` holds of a training on ``X`` (CSR) and ``y``, which ``name`` describes."""
+    """Return the content of ``run.json`` for a training on ``X`` (CSR) and ``y``, which ``name`` describes."""
     labels = trained.model.labels
-    each = labels is not None and len(trained.solutions) == len(labels)
-    names = list(map(str, labels)) if each and labels is not None else [None] * len(trained.solutions)
+    one_per_label = labels is not None and len(trained.solutions) == len(labels)
+    names = list(map(str, labels)) if one_per_label and labels is not None else [None] * len(trained.solutions)
     return {
         "command": command,
         "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "title": settings.solver_type.title,
         "settings": _settings(settings),
         "data": data_summary(X, y, name, settings.solver_type.is_regression),
-        "machines": [machine(s, label) for s, label in zip(trained.solutions, names, strict=True)],
+        "machines": [solution_record(s, label) for s, label in zip(trained.solutions, names, strict=True)],
         "evaluation": outcome(trained.model, X, y, "training data"),
         "environment": environment(),
     }
 
 
-def machine(s: Solution, label: str | None) -> dict[str, Any]:
-    """Return the record of one machine, of the class ``label`` against the others where there is one."""
+def solution_record(s: Solution, label: str | None) -> dict[str, Any]:
+    """Return the record of one solution; ``label`` is its class if it is one of one-versus-rest."""
     alpha = np.asarray(s.alpha)
     return {
         "label": label,
@@ -67,18 +67,18 @@ def machine(s: Solution, label: str | None) -> dict[str, Any]:
 
 
 def history(records: np.ndarray) -> dict[str, list[Any]]:
-    """Return a history column by column; what was not computed is None."""
+    """Return a history column by column; None for what was not computed."""
     return {field: [number(value) for value in records[field].tolist()] for field in records.dtype.names or ()}
 
 
 def number(value: Any) -> Any:
-    """Return a number as JSON has it: None where it is not finite."""
+    """Return a number as JSON can hold it: None if it is not finite."""
     value = value.item() if isinstance(value, np.generic) else value
     return value if isfinite(value) else None
 
 
 def data_summary(X: Any, y: np.ndarray, name: str, regression: bool) -> dict[str, Any]:
-    """Return what is to be known of the data."""
+    """Return shape, sparsity, and labels or targets of the data."""
     lengths = np.diff(X.indptr)
     counts = None if regression else count_labels({}, y)
     return {
@@ -97,10 +97,10 @@ def data_summary(X: Any, y: np.ndarray, name: str, regression: bool) -> dict[str
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that have an effect on the type, by name."""
+    """Return the settings that have an effect, by name."""
     values = {**asdict(settings), "eps": settings.eps}
     is_one_class = settings.solver_type.task == "one_class"
     idle = {"p": not settings.solver_type.is_regression, "nu": not is_one_class, "C": is_one_class}
     idle |= {"eps": settings.gap is not None, "bias": settings.bias < 0.0, "free_bias": not settings.free_bias}
-    told = {text: values[key] for key, text in TOLD.items() if not idle.get(key) and values[key] is not None}
-    return {"type (-s)": settings.type, **told, **{f"weight of {label}": factor for label, factor in settings.weights}}
+    shown = {text: values[key] for key, text in NAMES.items() if not idle.get(key) and values[key] is not None}
+    return {"type (-s)": settings.type, **shown, **{f"weight of {label}": factor for label, factor in settings.weights}}

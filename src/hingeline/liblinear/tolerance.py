@@ -4,7 +4,7 @@
 types           LIBLINEAR stops when                          tol, at which that holds
 ==============  ============================================  =========================================================
 1, 3, 4, 21     the largest violation is at most eps          eps
-7               that of log(alpha/(C - alpha)) is at most     eps/4: what follows from it for alpha/C (see below)
+7               that of log(alpha/(C - alpha)) is at most     eps/4, which follows from it for alpha/C (see below)
                 eps
 0, 2            |f'(w)| <= eps |f'(0)| min(pos, neg)/l        eps min(pos, neg)/l |f'(0)| / sum_i k_i |x_i|
 11              |f'(w)| <= eps |f'(0)|                        eps |f'(0)| / sum_i k_i |x_i|
@@ -17,10 +17,10 @@ types           LIBLINEAR stops when                          tol, at which that
 
 For the primal types: the response r_i of the loss to a margin is its derivative, f'(w) = w - sum_i r_i s_i x_i, and
 w = sum_i alpha_i s_i x_i. A violation of at most tol means |alpha_i - r_i| <= k_i tol, with k_i = 2 C_i for the squared
-losses and C_i for the logistic one; so |f'(w)| <= tol sum_i k_i |x_i|, whatever the solution looks like.
+losses and C_i for the logistic one; so |f'(w)| <= tol sum_i k_i |x_i| for every solution.
 
-For type 7: a logit that is off by eps means a probability alpha/C that is off by eps/4 at the most, since the sigmoid
-is never steeper than that. The reverse does not hold: near 0 and C, logits may differ by more than eps while
+For type 7: if a logit is off by eps, the probability alpha/C is off by eps/4 at most, since the sigmoid is never
+steeper than 1/4. The reverse does not hold: near 0 and C, logits may differ by more than eps while
 probabilities agree. So here the rule that ends training is implied by LIBLINEAR's, and does not imply it; what such
 variables add to the gap is smaller still.
 """
@@ -35,7 +35,7 @@ from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from .settings import Settings
 
-LEAST = 1e-12
+SMALLEST = 1e-12  # tolerance: zero would never be met
 
 
 def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = None) -> float:
@@ -46,7 +46,7 @@ def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = N
         return eps / 4.0
     if solver_type.dual and solver_type.is_regression:
         at_zero = np.maximum(np.abs(y) - settings.p, 0.0)
-        return max(eps * float(at_zero.mean()), LEAST)
+        return max(eps * float(at_zero.mean()), SMALLEST)
     if solver_type.dual:
         return eps
     share = 1.0
@@ -55,12 +55,12 @@ def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = N
         share = max(min(positive, y.size - positive), 1) / y.size
     slope = _slope_at_zero(problem)
     if solver_type.penalty == "l1":
-        return max(eps * share * float(np.maximum(np.abs(slope) - 1.0, 0.0).mean()), LEAST)
-    return max(eps * share * float(np.sqrt(squared_length(slope))) / _scale(problem), LEAST)
+        return max(eps * share * float(np.maximum(np.abs(slope) - 1.0, 0.0).mean()), SMALLEST)
+    return max(eps * share * float(np.sqrt(squared_length(slope))) / _scale(problem), SMALLEST)
 
 
 def _slope_at_zero(problem: Problem) -> np.ndarray:
-    """f'(0) = -sum_i r_i s_i x_i but for the sign, with r_i the response to a score of zero."""
+    """Return -f'(0) = sum_i r_i s_i x_i, with r_i the response to a score of zero."""
     response, zero = np.empty(problem.data.n_rows), np.zeros(problem.data.n_features + 1)
     fixed = (problem.data.rows, problem.loss, problem.y, problem.C_values, zero, response)
     for begin, end in Pace().slices(response.size):
@@ -69,6 +69,6 @@ def _slope_at_zero(problem: Problem) -> np.ndarray:
 
 
 def _scale(problem: Problem) -> float:
-    """Sum of k_i |x_i|."""
+    """Return sum_i k_i |x_i|."""
     k = problem.C * np.full(problem.data.n_rows, problem.loss.curvature_scale)
     return weighted_lengths(k, problem.data.q) or 1.0
