@@ -173,5 +173,5 @@ def test_the_values_of_the_page_are_those_of_the_run(run, tmp_path):
     for key in ("primal", "dual", "gap", "violation", "seconds", "n_steps"):
         assert f'<data value="{machine[key]!r}">' in page, key
     block = page.partition('id="report-data">')[2].partition("</script>")[0]
-    drawn = json.loads(block)["convergence"]["machines"][0]
+    drawn = json.loads(block)["convergence"]["problems"][0]
     assert {key: drawn["sweeps" if key == "sweep" else key] for key in machine["history"]} == machine["history"]

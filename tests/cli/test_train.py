@@ -322,8 +322,8 @@ def test_training_needs_no_scikit_learn(files):
 
 
 def test_progress_on_a_terminal_only(hard, monkeypatch, capsys):
-    monkeypatch.setattr("hingeline.progress.screen.QUIET", 0.0)
-    monkeypatch.setattr("hingeline.progress.screen.EVERY", 0.01)
+    monkeypatch.setattr("hingeline.progress.screen.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("hingeline.progress.screen.REDRAW_SECONDS", 0.01)
     assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
     assert "sweep" not in capsys.readouterr().err
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

@@ -24,8 +24,8 @@ def make_terminal(monkeypatch):
     """A terminal that is drawn on at once. (No fixture: pytest sets the streams anew before a test is called.)"""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(screen, "QUIET", 0.0)
-    monkeypatch.setattr(screen, "EVERY", 0.001)
+    monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(screen, "REDRAW_SECONDS", 0.001)
     monkeypatch.setenv("COLUMNS", "110")
     return stream
 
@@ -111,7 +111,7 @@ def test_screens_within_screens_share_one(monkeypatch):
 
 def test_short_work_stays_quiet(monkeypatch):
     terminal = make_terminal(monkeypatch)
-    monkeypatch.setattr(screen, "QUIET", 1000.0)
+    monkeypatch.setattr(screen, "QUIET_SECONDS", 1000.0)
     with fitting("solve") as bar:
         bar(progress())
     assert terminal.getvalue() == ""
@@ -197,7 +197,7 @@ class Bars(rich_drawing.RichBars):
         if lines:
             drawn.set()
 
-rich_drawing.RichBars, screen.QUIET, screen.EVERY = Bars, 0.0, 0.01
+rich_drawing.RichBars, screen.QUIET_SECONDS, screen.REDRAW_SECONDS = Bars, 0.0, 0.01
 with fitting("solve"):
     assert drawn.wait(20.0)
     print("for the file")

@@ -143,8 +143,8 @@ def test_names_from_outside_stay_text(tmp_path, text):
     shown = text.replace("\x00", "\ufffd").replace("\x1b", "\ufffd")
     assert shown in "".join(page.text)  # the command, which is never cut
     assert (
-        page.json["convergence"]["machines"][-1]["name"] == text
-        or page.json["convergence"]["machines"][0]["name"] == text
+        page.json["convergence"]["problems"][-1]["name"] == text
+        or page.json["convergence"]["problems"][0]["name"] == text
     )
     assert page.json["path"]["scoring"] == text
     assert "<" not in page.source.partition('id="report-data">')[2].partition("</script>")[0]
@@ -177,10 +177,10 @@ def test_an_estimator_is_told_of_with_its_own_values(tmp_path):
     text = "".join(page.text)
     assert "from hingeline import LinearSVC\n\nLinearSVC(C=3.0, " in text
     assert "<blue>" in text
-    assert [m["name"] for m in page.json["convergence"]["machines"]] == sorted(svc.classes_)
-    for machine, label in zip(page.json["convergence"]["machines"], sorted(svc.classes_), strict=True):
+    assert [m["name"] for m in page.json["convergence"]["problems"]] == sorted(svc.classes_)
+    for problem, label in zip(page.json["convergence"]["problems"], sorted(svc.classes_), strict=True):
         history = svc.history_[list(svc.classes_).index(label)]
-        assert machine["violation"] == history["violation"].tolist()
+        assert problem["violation"] == history["violation"].tolist()
 
 
 def test_saved_models_are_told_of_as_the_estimator(tmp_path):
@@ -232,7 +232,7 @@ def test_what_cannot_be_told_of_is_refused(tmp_path):
     X, y = make_rows("signs")
     with pytest.raises(ValueError, match="not fitted"):
         write_report(LinearSVC(), tmp_path / "a.html")
-    with pytest.raises(ValueError, match="CountVectorizer is no linear estimator"):
+    with pytest.raises(ValueError, match="CountVectorizer is not a linear estimator"):
         write_report(CountVectorizer().fit(["a word"]), tmp_path / "a.html")
     with pytest.raises(ValueError, match="y has the shape"):
         write_report(LinearSVC().fit(X, y), tmp_path / "a.html", data=(X, y[:-1]))
@@ -246,7 +246,7 @@ def test_many_classes_keep_the_page_small(tmp_path):
     y = np.repeat(np.arange(220), 3)
     X = rng.normal(size=(y.size, 6))
     page = written(tmp_path, LinearSVC(max_iter=1000).fit(X, y), data=(X, y))
-    assert len(page.json["convergence"]["machines"]) == 200
+    assert len(page.json["convergence"]["problems"]) == 200
     assert "The commonest confusions among 220 labels" in "".join(page.text)
     assert len(page.source) < 4_000_000
 

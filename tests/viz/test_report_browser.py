@@ -72,7 +72,7 @@ def test_pointing_at_a_line_tells_its_values(page, folder):
     x, y = page.middle(PLOT)
     page.move(x, y)
     name, sweep, steps, *_ = tip(page).split("\n")
-    machine = next(m for m in read_run(folder)["machines"] if f"machine {m['label']}" == name)
+    machine = next(m for m in read_run(folder)["machines"] if f"class {m['label']}" == name)
     k = int(sweep.partition(",")[0].removeprefix("sweep ").replace(",", "")) - 1
     assert int(steps.removesuffix(" steps").replace(",", "")) == machine["history"]["steps"][k]
     assert page.run(f"document.querySelectorAll('{PLOT} circle.spot').length") == 1
@@ -94,7 +94,7 @@ def test_the_toggles_change_the_chart(page):
     assert page.run(ticks) != logarithmic
     page.run(
         "(s => { s.value = '1'; s.dispatchEvent(new Event('change', {bubbles: true})); })"
-        "(document.querySelector('[name=machine]'))"
+        "(document.querySelector('[name=problem]'))"
     )
     assert lines(page) == 1
     page.click("[name=violation]")

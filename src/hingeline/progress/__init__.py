@@ -1,9 +1,9 @@
-"""How far long work is: bars in terminals and notebooks, silence everywhere else.
+"""How far long work has come: bars in terminals and notebooks, silence everywhere else.
 
-What works leaves a note (``FitBar``, ``CountBar``, ``StepsBar``); a thread of the ``Screen`` reads the notes a few
-times a second and draws them. So the work itself pays for setting an attribute, however often it reports.
+Work reports to a bar (``FitBar``, ``CountBar``, ``StepsBar``), and a thread of the ``Screen`` draws the bars a few
+times per second. So a report costs the work no more than setting an attribute.
 
-The drawing is rich's: ``pip install "hingeline[progress]"``. Without it, lines are printed now and then.
+Bars are drawn with rich: ``pip install "hingeline[progress]"``. Without it, lines are printed now and then.
 """
 
 from __future__ import annotations

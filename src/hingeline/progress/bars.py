@@ -1,7 +1,7 @@
-"""The notes that work leaves, and what is drawn of them.
+"""Bars: work reports to them, and the screen draws them.
 
-A bar is called by what works, in any thread, and asked for its ``line`` by the screen's thread. Neither waits for the
-other: a note is one attribute.
+Work calls a bar, in any thread, and the screen's thread asks it for its ``line``. Neither waits for the other: a report
+sets one attribute.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .text import duration, short, times
 
 
 class Line(NamedTuple):
-    """What is drawn of a bar: its fraction is None where it cannot be told."""
+    """What is drawn of a bar; the fraction is None if it is not known."""
 
     title: str
     fraction: float | None
@@ -36,14 +36,14 @@ class Bar:
         return perf_counter() - self.started
 
     def line(self) -> Line | None:
-        """Return what is to be drawn now; None: nothing."""
+        """Return what is to be drawn now; None if nothing is."""
         return Line(self.title, None, duration(self.elapsed))
 
 
 class FitBar(Bar):
-    """A fit: sweeps, the violation on a logarithmic scale towards ``tol``, the gap, the time left.
+    """A fit: its sweeps, the violation on a logarithmic scale towards ``tol``, the gap, the time left.
 
-    A callback for ``solve``, for ``c_path`` and for ``set_callbacks``.
+    It is a callback for ``solve``, ``c_path`` and ``set_callbacks``.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class FitBar(Bar):
     tol, gap_tol : float, optional
         Shown as the goal.
     max_iter, max_time : optional
-        The caps, where there are any: they bound the time left.
+        The caps, if there are any: they bound the time left.
     n_problems : int, optional
-        How many problems follow one another, as along a path: sweeps that count from one again are of the next.
+        How many problems follow one another, as along a path. When sweeps count from one again, the next has begun.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class FitBar(Bar):
         self._gap, self._problem = nan, 1
 
     def __call__(self, progress: Progress) -> None:
-        """Leave a note."""
+        """Report progress."""
         if self._latest is not None and progress.n_iter <= self._latest.n_iter:
             self._problem, self._gap = self._problem + 1, nan
             self._course, self._begun = Course(*self._caps), self.elapsed
@@ -103,7 +103,7 @@ def _goal(value: float | None) -> str:
 
 
 class StepsBar(Bar):
-    """Some pieces of work of about one size: classes, folds, values of C."""
+    """Several pieces of work of about the same size: classes, folds, values of C."""
 
     def __init__(self, title: str, total: int, unit: str) -> None:
         super().__init__(title)
@@ -111,7 +111,7 @@ class StepsBar(Bar):
         self._at = self.started
 
     def advance(self, count: int = 1) -> None:
-        """Leave a note that ``count`` more are done. One thread at a time."""
+        """Report that ``count`` more are done, from one thread at a time."""
         self.done += count
         self._at = perf_counter()
 
@@ -126,24 +126,24 @@ class StepsBar(Bar):
 
 
 class CountBar(Bar):
-    """Bytes or rows: called with what is done and the total, None where that is not known. Seen from then on."""
+    """Bytes or rows: called with what is done and the total (None if it is not known). Shown from the first call on."""
 
     def __init__(self, title: str, unit: str = "B") -> None:
         super().__init__(title)
         self.unit = unit
-        self._note: tuple[float, float | None] | None = None
+        self._report: tuple[float, float | None] | None = None
 
     def __call__(self, done: float, total: float | None) -> None:
-        """Leave a note."""
-        if self._note is None:
+        """Report progress."""
+        if self._report is None:
             self.started = perf_counter()
-        self._note = (done, total)
+        self._report = (done, total)
 
     def line(self) -> Line | None:
         """Return what is to be drawn now."""
-        if self._note is None:
+        if self._report is None:
             return None
-        (done, total), elapsed = self._note, self.elapsed
+        (done, total), elapsed = self._report, self.elapsed
         rate = done / max(elapsed, 1e-9)
         speed = f"{short(rate, self.unit)}/s"
         if not total:

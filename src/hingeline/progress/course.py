@@ -1,4 +1,4 @@
-"""Where a fit is on its way to the stop rule, and how long the rest will take."""
+"""How far a fit has come towards its stop rule, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from math import isfinite, log
 from ..solution import Progress
 from ..solvers.trend import Trend
 
-MOST_SAMPLES = 256  # then every second one is forgotten: a trend needs no more, however long the fit
+MOST_SAMPLES = 256  # beyond, every second one is dropped: a trend needs no more, however long the fit
 
 
 class Course:
     """Follows a fit by samples of its progress.
 
-    Convergence is linear, so the logarithm of the criterion falls at a steady rate: on a logarithmic scale from where
-    it began to what was asked for, a fit moves about evenly. A cap may end it sooner.
+    Convergence is linear, so the logarithm of the criterion falls at a steady rate: on a logarithmic scale from the
+    first value to the one that was asked for, a fit advances about evenly. A cap may end it sooner.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Course:
         self._last: Progress | None = None
 
     def add(self, now: float, progress: Progress) -> None:
-        """Take a sample, ``now`` seconds after the beginning; one that was taken already is not taken twice."""
+        """Add a sample, ``now`` seconds after the beginning, unless it was added before."""
         if progress is self._last:
             return
         self._last, self._at = progress, now
@@ -48,7 +48,7 @@ class Course:
         self.fraction = min(1.0, max(self.fraction, self._capped))
 
     def seconds_left(self, now: float) -> float:
-        """Return how long it will take from ``now`` on, by the measured rate; infinity where none shows."""
+        """Return how many seconds it will take from ``now`` on, by the measured rate; infinity if there is none yet."""
         left = self._trend.steps_left()
         if self._capped > 0.0:
             left = min(left, self._at * (1.0 / self._capped - 1.0))

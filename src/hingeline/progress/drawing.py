@@ -1,4 +1,4 @@
-"""Drawing without rich: a line for each bar, printed now and then."""
+"""Drawing without rich: one line per bar, printed now and then."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any, Protocol
 
 from .bars import Line
 
-FIRST_PAUSE, GROWTH = 2.0, 0.1  # seconds between two prints, and their share of the time so far, if that is more
+FIRST_PAUSE, GROWTH = 2.0, 0.1  # between two prints: seconds, or this share of the time so far if that is more
 
 
 class Drawing(Protocol):
-    """What draws lines again and again; used in a ``with`` statement."""
+    """Draws lines again and again; used in a ``with`` statement."""
 
     def __enter__(self) -> Drawing: ...
 
     def __exit__(self, *error: object) -> None: ...
 
     def draw(self, lines: Sequence[Line]) -> None:
-        """Draw the lines in the place of those before."""
+        """Draw the lines, in place of the last ones."""
 
 
 class PlainLines:
-    """Prints to standard error: every two seconds at first, ever more rarely later."""
+    """Prints to standard error: every two seconds at first, less and less often later."""
 
     def __enter__(self) -> PlainLines:
         self._started, self._next = perf_counter(), 0.0
@@ -34,7 +34,7 @@ class PlainLines:
         pass
 
     def draw(self, lines: Sequence[Line]) -> None:
-        """Print the lines, unless some were printed a moment ago."""
+        """Print the lines, unless the last ones were printed a moment ago."""
         now = perf_counter()
         if not lines or now < self._next:
             return

@@ -19,12 +19,12 @@ WIDEST_BAR = 24
 
 
 class RichBars:
-    """One row a bar, erased at the end: what comes after is printed in its place."""
+    """One row per bar. They are erased at the end, and what comes after is printed in their place."""
 
     def __enter__(self) -> RichBars:
         self._console = Console(stderr=True)
         self._spinner = Spinner("dots")
-        # What is printed meanwhile appears above the bars; what goes into a file must still go there.
+        # What is printed meanwhile appears above the bars, unless standard output goes into a file.
         shared = is_terminal(sys.stdout)
         self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=shared)
         self._live.start()

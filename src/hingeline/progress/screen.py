@@ -1,4 +1,4 @@
-"""The screen that bars are drawn on: one for the process, drawn by a thread of its own.
+"""The screen that bars are drawn on: one per process, drawn by a thread of its own.
 
 Nothing is drawn in the first moment, so that short work stays quiet. Fits within fits, and fits in several threads,
 share the screen of the first one.
@@ -19,8 +19,8 @@ from .drawing import Drawing, PlainLines, is_terminal
 
 B = TypeVar("B", bound=Bar)
 
-QUIET = 0.4  # seconds before anything is drawn
-EVERY = 0.25  # seconds between two drawings
+QUIET_SECONDS = 0.4  # before anything is drawn
+REDRAW_SECONDS = 0.25  # between two drawings
 
 _lock = Lock()
 _current: Screen | None = None
@@ -32,7 +32,7 @@ class Screen:
     Parameters
     ----------
     drawing : Drawing, optional
-        How; None draws nothing, and costs nothing.
+        How bars are drawn. None draws nothing, and costs nothing.
     """
 
     def __init__(self, drawing: Drawing | None) -> None:
@@ -47,12 +47,12 @@ class Screen:
 
     @property
     def shows(self) -> bool:
-        """Whether anybody will see something."""
+        """Whether anything is drawn."""
         return self._drawing is not None
 
     @contextmanager
     def showing(self, bar: B) -> Iterator[B]:
-        """Show ``bar`` for the time of a ``with`` statement."""
+        """Show ``bar`` during a ``with`` statement."""
         self.add(bar)
         try:
             yield bar
@@ -65,32 +65,32 @@ class Screen:
             self._bars.append(bar)
 
     def remove(self, bar: Bar) -> None:
-        """Show it no longer."""
+        """Remove ``bar``."""
         with _lock:
             self._bars.remove(bar)
 
     def close(self) -> None:
-        """Take everything off the screen."""
+        """Remove everything, and end the thread."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
 
     def _draw(self) -> None:
         assert self._drawing is not None
-        if self._over.wait(QUIET):
+        if self._over.wait(QUIET_SECONDS):
             return
         with self._drawing as drawing:
             while True:
                 with _lock:
                     bars = list(self._bars)
                 drawing.draw([line for bar in bars if (line := bar.line()) is not None])
-                if self._over.wait(EVERY):
+                if self._over.wait(REDRAW_SECONDS):
                     return
 
 
 @contextmanager
 def open_screen(wanted: Any = True) -> Iterator[Screen]:
-    """Yield the screen: that of the process, or one that shows nothing where that is not ``wanted``."""
+    """Yield the screen of the process, or one that shows nothing if it is not ``wanted``."""
     global _current
     if not wanted:
         yield Screen(None)
@@ -121,13 +121,13 @@ def fitting(title: str, **goal: Any) -> Iterator[FitBar]:
 
 @contextmanager
 def counting(title: str, unit: str = "B", wanted: bool = True) -> Iterator[CountBar]:
-    """Show what is read or written: ``with counting("reading") as bar: load_svmlight(path, progress=bar)``."""
+    """Show how much is read or written: ``with counting("reading") as bar: load_svmlight(path, progress=bar)``."""
     with open_screen(wanted) as screen, screen.showing(CountBar(title, unit)) as bar:
         yield bar
 
 
 def drawing() -> Drawing | None:
-    """Return how bars are drawn here: not at all where nobody looks, which is into pipes and in worker processes."""
+    """Return how bars are drawn here: not at all into pipes and in worker processes, since nobody would see them."""
     if current_process().name != "MainProcess":
         return None
     notebook = in_notebook()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-LONGEST = 100 * 3600.0  # seconds; an estimate beyond is no estimate
+LONGEST = 100 * 3600.0  # seconds; longer estimates mean nothing
 
 
 def duration(seconds: float) -> str:
@@ -17,7 +17,7 @@ def duration(seconds: float) -> str:
 
 
 def times(elapsed: float, left: float) -> str:
-    """Return the time since the beginning and, where it can be told, until the end."""
+    """Return the time since the beginning and, if it is known, until the end."""
     text = duration(elapsed)
     return f"{text}, {duration(left)} left" if isfinite(left) and left < LONGEST else text
 

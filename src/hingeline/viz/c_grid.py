@@ -15,7 +15,7 @@ MARKERS = "osD^v"
 
 
 class CGridDisplay:
-    """Seconds against C for some engines, both axes logarithmic.
+    """Seconds against C for several engines, on logarithmic axes.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class CGridDisplay:
     seconds : mapping of str to sequence of float
         For each engine the seconds at each C.
     capped : mapping of str to sequence of bool, optional
-        Where training was ended by a cap: drawn with a hollow marker, since the true time is larger.
+        Whether a cap ended training: drawn with a hollow marker, since the true time is larger.
     styles : mapping of str to mapping, optional
-        For each engine the arguments of matplotlib's ``plot`` (color, marker, linestyle) that differ from the default.
+        For each engine, arguments of matplotlib's ``plot`` (color, marker, linestyle) that differ from the default.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class CGridDisplay:
         self.styles = styles
 
     def plot(self, ax: Axes | None = None) -> CGridDisplay:
-        """Draw onto ``ax``, or onto new axes of pyplot's; return the display."""
+        """Draw on ``ax``, or on new axes that pyplot makes; return the display."""
         try:
             from matplotlib.figure import Figure
         except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Several displays of training time against C in one figure, as in the paper's."""
+"""Several displays of training time against C in one figure, as in the paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PANEL, ENTRY = (4.2, 3.3), 1.9  # inches: a panel, and the width of an entry of 
 
 
 class CPanelsDisplay:
-    """One panel a data set, one legend for all.
+    """One panel per data set, one legend for all.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class CPanelsDisplay:
         self.panels = panels
 
     def plot(self, figure: Figure | None = None) -> CPanelsDisplay:
-        """Draw onto ``figure``, or onto a new one that needs no screen; return the display."""
+        """Draw on ``figure``, or on a new one that needs no screen; return the display."""
         columns = min(MOST_COLUMNS, len(self.panels))
         rows = ceil(len(self.panels) / columns)
         if figure is None:

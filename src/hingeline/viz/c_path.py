@@ -25,9 +25,9 @@ class CPathDisplay:
     ----------
     Cs : sequence of float
     scores : array of shape (n_Cs, n_folds), optional
-        NaN where a path was ended early.
+        NaN for cells that were skipped.
     seconds : array of shape (n_Cs, n_folds) or (n_Cs,), optional
-        Folds are summed up.
+        The sum over the folds is drawn.
     best_C, one_se_C : float, optional
         The C of the best mean score, and the smallest within one standard error of it.
     score_name : str
@@ -35,7 +35,7 @@ class CPathDisplay:
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
-        That of the scores and that of the seconds, where there are both; exists after ``plot``, as the others.
+        One for the scores and one for the seconds, if there are both. Exists after ``plot``, like the others.
     ax_ : matplotlib Axes
         The first of them.
     figure_ : matplotlib Figure
@@ -66,7 +66,7 @@ class CPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> CPathDisplay:
-        """Draw the search of a trained ``LinearSVCCV`` or one of its relatives."""
+        """Draw the search of a fitted ``LinearSVCCV``, ``LinearSVRCV`` or ``LogisticRegressionCV``."""
         if not hasattr(estimator, "scores_"):
             raise ValueError(f"{type(estimator).__name__} has no scores_: fit it first.")
         scoring = getattr(estimator, "scoring", None)
@@ -81,7 +81,7 @@ class CPathDisplay:
 
     @classmethod
     def from_path(cls, path: Any, *, scores: Any = None, score_name: str = "score", ax: Any = None) -> CPathDisplay:
-        """Draw what ``c_path`` returned: its seconds, and ``scores`` at each C where they are given."""
+        """Draw what ``c_path`` returned: its seconds, and ``scores`` at each C if they are given."""
         return cls(Cs=path.Cs, seconds=path.seconds, scores=scores, score_name=score_name).plot(ax=ax)
 
     @classmethod
@@ -107,8 +107,8 @@ class CPathDisplay:
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            One for the scores and one for the seconds; the scores alone (where there are any) where it is a single one.
-            Default: new ones of pyplot's.
+            One for the scores and one for the seconds; a single one is for the scores, if there are any. Default: new
+            ones that pyplot makes.
         """
         draw = [f for f, there in ((self._score, self.scores), (self._time, self.seconds)) if there is not None]
         if ax is not None:
@@ -153,10 +153,10 @@ class CPathDisplay:
 
 
 def _rows(values: Any, order: np.ndarray, name: str) -> np.ndarray | None:
-    """Return one row for each C, in order."""
+    """Return one row per C, in the order of C."""
     if values is None:
         return None
     array = np.asarray(values, dtype=float)
     if array.ndim not in (1, 2) or array.shape[0] != order.size:
-        raise ValueError(f"{name} has shape {array.shape}: a value or a row of them for each of {order.size} Cs.")
+        raise ValueError(f"{name} has shape {array.shape}: one value or one row per C is needed, for {order.size} Cs.")
     return array.reshape(order.size, -1)[order]

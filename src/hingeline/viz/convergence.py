@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 X_LABELS = {"seconds": "seconds", "steps": "steps (visits of rows)", "sweeps": "sweeps"}
 Y_LABELS = {"violation": "violation", "gap": "relative duality gap"}
 FEW = 60  # points that are marked one by one
-APART = 10.0  # times as long as another: then both are seen on a logarithmic axis alone
+APART = 10.0  # if one fit took so many times as long as another, both are seen only on a logarithmic axis
 
 
 class ConvergenceDisplay:
-    """Histories of fits, overlaid; one panel for each of violation and gap.
+    """Histories of fits, overlaid: one panel for the violation, one for the gap.
 
     Parameters
     ----------
     histories : mapping of str to structured array
-        ``history_`` of an estimator (or ``Solution.history``) by the name of the fit.
+        ``history_`` of an estimator (or ``Solution.history``), by the name of the fit.
     tol, gap_tol : float, optional
         The goals, drawn as horizontal lines.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
-        One for each of ``y``; exists after ``plot``, as the others.
+        One for each of ``y``. Exists after ``plot``, like the others.
     ax_ : matplotlib Axes
         The first of them.
     figure_ : matplotlib Figure
@@ -52,21 +52,21 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **how: Any) -> Any:
-        """Draw the fit of a trained estimator; one line a class where there are several.
+        """Draw the fit of an estimator: one line per problem.
 
         Parameters
         ----------
-        estimator : trained estimator
+        estimator : fitted estimator
         name : str, optional
             Default: the engine that ran.
         ax, **how
-            As for ``plot``: with the ``axes_`` of another display, both are overlaid.
+            As for ``plot``. On the ``axes_`` of another display, both are overlaid.
         """
         return cls.from_estimators({name: estimator} if name else [estimator], ax=ax, **how)
 
     @classmethod
     def from_estimators(cls, estimators: Mapping[str, Any] | Sequence[Any], *, ax: Any = None, **how: Any) -> Any:
-        """Draw the fits of several trained estimators, named by a mapping or by their engines."""
+        """Draw the fits of several estimators, named by a mapping or by their engines."""
         named = estimators.items() if isinstance(estimators, Mapping) else [(None, e) for e in estimators]
         histories: dict[str, np.ndarray] = {}
         goals: list[tuple[Any, Any]] = []
@@ -98,10 +98,10 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            One for each of ``y``; default: new ones of pyplot's.
+            One for each of ``y``. Default: new ones that pyplot makes.
         x : {"seconds", "steps", "sweeps"}
         y : {"violation", "gap"}, or both
-            The gap is drawn where it was computed: after each check where ``gap_tol`` asked for it, else in the end.
+            The gap is drawn for the sweeps that computed it: those that checked it for ``gap_tol``, and the last one.
         """
         ys = [y] if isinstance(y, str) else list(y)
         for value, known in ((x, X_LABELS), *((name, Y_LABELS) for name in ys)):
@@ -118,7 +118,7 @@ class ConvergenceDisplay:
         colours = style.many_colours(before + len(self.histories))[before:]
         for k, ((name, history), colour) in enumerate(zip(self.histories.items(), colours, strict=True)):
             at = history["sweep" if x == "sweeps" else x]
-            there = history[what] > 0.0  # NaN where it was not computed; zero has no logarithm
+            there = history[what] > 0.0  # NaN if it was not computed; zero has no logarithm
             crowded = len(self.histories) > len(style.COLOURS)
             marked = np.count_nonzero(there) <= (1 if crowded else FEW)
             marker = style.MARKERS[(before + k) % len(style.MARKERS)] if marked else None

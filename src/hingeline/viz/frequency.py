@@ -1,4 +1,4 @@
-"""The paper's idea made visible: how selection frequencies spread over a run, and who gets the visits."""
+"""The idea of the paper, drawn: how selection frequencies change during a run, and which variables get the visits."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ COLOURS = {"free": style.VERMILION, "bounded": style.SKY, "zero": "0.75"}
 
 
 class FrequencyDisplay:
-    """Above, how often variables are visited, as the run goes on; below, which kind of variable gets the visits.
+    """How often variables are visited as a run goes on (above), and which kind of variable gets the visits (below).
 
-    All variables begin with one visit a sweep. Those whose steps gain much are soon visited often, those at their
+    All variables begin with one visit per sweep. Those whose steps gain much are soon visited often, those at their
     bounds seldom: a small share of free variables gets most of the visits.
 
     Parameters
@@ -33,7 +33,7 @@ class FrequencyDisplay:
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
-        Both panels; exists after ``plot``, as the others.
+        Both panels. Exists after ``plot``, like the others.
     ax_ : matplotlib Axes
         The first of them.
     figure_ : matplotlib Figure
@@ -46,8 +46,7 @@ class FrequencyDisplay:
     def __init__(self, record: FrequencyRecord) -> None:
         if not record.moments:
             raise ValueError(
-                'There are no preferences to draw: the run was not one of the engines "avsf" and "hybrid", which adapt '
-                "them."
+                'There are no preferences to draw: only the engines "avsf" and "hybrid" have them, and another one ran.'
             )
         self.record = record
 
@@ -94,7 +93,7 @@ class FrequencyDisplay:
         Parameters
         ----------
         ax : array of two Axes, optional
-            Default: new ones of pyplot's.
+            Default: new ones that pyplot makes.
         x : {"sweeps", "steps", "seconds"}
         """
         if x not in X_LABELS:
@@ -130,7 +129,7 @@ class FrequencyDisplay:
         if left_out.max() > 1e-12:
             title += f" (up to {left_out.max():.0%} are left out)"
         ax.set_title(title, fontsize="medium")
-        ax.set(yscale="log", ylabel="visits a sweep")
+        ax.set(yscale="log", ylabel="visits per sweep")
         self.figure_.colorbar(mesh, ax=ax, label="share of variables")
 
     def _visits(self, ax: Axes, edges: np.ndarray, visits: np.ndarray, variables: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""What a run tells of its selection frequencies, sweep by sweep."""
+"""Records the selection frequencies of a run, sweep by sweep."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from hingeline.solution import Progress
 
 KINDS = ("free", "bounded", "zero")
-EDGES = 2.0 ** np.arange(-7.0, 7.5, 0.5)  # visits a sweep; what lies beyond counts in the outermost bins
-EACH, GROWTH = 50, 1.02  # sweeps that are all recorded; afterwards those where their number has grown so much
+EDGES = 2.0 ** np.arange(-7.0, 7.5, 0.5)  # visits per sweep; values beyond are counted in the outermost bins
+EACH, GROWTH = 50, 1.02  # so many sweeps are all recorded; afterwards one whenever their number has grown so much
 
 
 class Moment(NamedTuple):
@@ -23,7 +23,7 @@ class Moment(NamedTuple):
     sweeps, steps, seconds
         Since the run began.
     histogram : ndarray
-        Share of the variables in each bin of ``EDGES``; the sum is less than one by those left out.
+        Share of the variables in each bin of ``EDGES``; the sum is below one if variables were left out.
     visits, variables : ndarray
         Share of visits, and of variables, that are free, bounded and zero.
     """
@@ -39,14 +39,14 @@ class Moment(NamedTuple):
 class FrequencyRecord:
     """A callback that looks at the preferences p of an adaptive engine ("avsf", "hybrid") after each sweep.
 
-    A variable is *free* strictly between its bounds, *zero* where alpha is, and *bounded* at another bound. Its
-    frequency is p_i over the mean of p: visits a sweep, on average, as the next sweep is going to make them; zero where
-    the engine has left the variable out. Of a fit with several problems the first one is recorded.
+    A variable is *free* strictly between its bounds, *zero* if alpha is zero, and *bounded* at another bound. Its
+    frequency is p_i over the mean of p: how often the next sweep will visit it, on average; zero if the engine has left
+    the variable out. Of a fit with several problems the first one is recorded.
 
     Attributes
     ----------
     moments : list of Moment
-        In order: the first fifty sweeps, then fewer and fewer of them.
+        In order: the first fifty sweeps, then fewer and fewer.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, the yellow left out: too pale for lines on white.
+# Okabe and Ito's palette without yellow, which is too pale for lines on white.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
     "#0072B2",
     "#E69F00",
@@ -27,9 +27,9 @@ MISSING = 'plots need matplotlib: pip install "hingeline[viz]"'
 
 
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **how: Any) -> tuple[np.ndarray, Figure]:
-    """Return ``rows`` x ``columns`` axes and their figure: those of ``ax``, or new ones of pyplot's.
+    """Return ``rows`` x ``columns`` axes and their figure: those in ``ax``, or new ones that pyplot makes.
 
-    ``size`` is that of one of them in inches; ``how`` goes to pyplot's ``subplots``.
+    ``size`` is the size of one of them in inches; ``how`` is passed to pyplot's ``subplots``.
     """
     try:
         from matplotlib.figure import Figure
@@ -51,7 +51,7 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **how: A
 
 
 def many_colours(n: int) -> list[Any]:
-    """Return ``n`` colours: the palette where it has enough, else steps from dark to light."""
+    """Return ``n`` colours: those of the palette if it has enough, else steps from dark to light."""
     if n <= len(COLOURS):
         return list(COLOURS[:n])
     from matplotlib import colormaps
@@ -60,12 +60,12 @@ def many_colours(n: int) -> list[Any]:
 
 
 def used_lines(ax: Axes) -> int:
-    """Return how many labelled lines are there already, so that the next display goes on with other colours."""
+    """Return how many labelled lines there are already, so that the next display takes other colours."""
     return len({line.get_color() for line in ax.get_lines() if not str(line.get_label()).startswith("_")})
 
 
 def finish(ax: Axes, names: Sequence[str] = (), most: int = 12) -> None:
-    """Draw a grid, and a legend where it helps."""
+    """Draw a grid, and a legend if there are a few names."""
     ax.grid(True, which="major", alpha=0.3)
     if 0 < len(names) <= most:
         ax.legend(fontsize="small", ncols=1 + (len(names) > 6))

@@ -19,7 +19,7 @@ LONGEST_NAME = 28
 
 
 class WeightsDisplay:
-    """The weights of largest size, one panel a class: to the right those that speak for it, to the left against.
+    """The largest weights, one panel per class: to the right those in favour of it, to the left those against it.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ class WeightsDisplay:
     feature_names : sequence of str, optional
         Default: x0, x1, ...
     titles : sequence of str, optional
-        One a panel.
+        One per panel.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
-        One a panel; exists after ``plot``, as the others.
+        One per panel. Exists after ``plot``, like the others.
     ax_ : matplotlib Axes
         The first of them.
     figure_ : matplotlib Figure
@@ -64,16 +64,16 @@ class WeightsDisplay:
         top: int = 10,
         ax: Any = None,
     ) -> WeightsDisplay:
-        """Draw the weights of a trained linear model.
+        """Draw the weights of a linear model.
 
         Parameters
         ----------
-        estimator : trained estimator
+        estimator : fitted estimator
             With ``coef_``, dense or sparse.
         feature_names : sequence of str, optional
-            Default: ``feature_names_in_``, where the model was trained with a data frame.
+            Default: ``feature_names_in_``, if the model was trained with a data frame.
         classes : sequence, optional
-            Those to draw, where there are more than two; default: all.
+            Which of more than two classes to draw. Default: all.
         top, ax
             As for ``plot``.
         """
@@ -103,9 +103,9 @@ class WeightsDisplay:
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            One a panel; default: new ones of pyplot's.
+            One per panel. Default: new ones that pyplot makes.
         top : int
-            How many weights a panel; zeros are left out.
+            How many weights per panel; zeros are left out.
         """
         if top < 1:
             raise ValueError(f"top must be at least 1; got {top!r}.")

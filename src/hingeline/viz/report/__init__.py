@@ -1,4 +1,4 @@
-"""One HTML file that tells all about a run: it needs no network, and nothing but a browser."""
+"""A report of a run in one HTML file, which needs nothing but a browser."""
 
 from .write import write_report
 

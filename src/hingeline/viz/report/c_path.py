@@ -10,7 +10,7 @@ from .markup import Section, details, escape, facts, name, short, table, value
 def verdict(search: dict[str, Any]) -> str:
     """Return one sentence: which C is the best."""
     if search["best_C"] is None:
-        return '<p class="verdict warn"><span>No C yet</span> The search has not come to a result.</p>'
+        return '<p class="verdict warn"><span>No C yet</span> The search has no result yet.</p>'
     best = next((cell for cell in search["cells"] if cell["C"] == search["best_C"]), None)
     text = f"Best C <strong>{value(search['best_C'])}</strong>"
     if best and best["mean"] is not None:
@@ -27,7 +27,7 @@ def chart(search: dict[str, Any] | None) -> tuple[Section | None, dict[str, Any]
     if search is None:
         return None, None
     cells = sorted(search["cells"], key=lambda cell: cell["C"])
-    told = facts(
+    about = facts(
         [
             ("data", name(search["data"])),
             ("rows", value(search["n_samples"])),
@@ -65,7 +65,7 @@ def chart(search: dict[str, Any] | None) -> tuple[Section | None, dict[str, Any]
         scoring=escape(search["scoring"]),
         table=details("The values as a table", _table(cells)),
     )
-    return Section("c-path", "Choosing C", verdict(search) + told + (figure if cells else "")), content
+    return Section("c-path", "Choosing C", verdict(search) + about + (figure if cells else "")), content
 
 
 def _table(cells: list[dict[str, Any]]) -> str:

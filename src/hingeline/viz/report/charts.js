@@ -193,12 +193,12 @@
   };
 
   const convergence = (figure) => {
-    const form = controls(figure), { machines } = data.convergence;
+    const form = controls(figure), { problems } = data.convergence;
     const names = { violation: "violation", gap: "relative gap" };
     const build = () => {
       const wanted = new FormData(form), x = wanted.get("x"), ylog = wanted.has("ylog"), xlog = wanted.has("xlog");
-      const only = wanted.get("machine");
-      const shown = only ? [machines[Number(only)]] : machines;
+      const only = wanted.get("problem");
+      const shown = only ? [problems[Number(only)]] : problems;
       const quantities = Object.keys(names).filter((q) => wanted.has(q));
       const series = quantities.flatMap((quantity) => shown.map((m) => ({
         kind: quantity === "gap" ? "b" : "a",
@@ -206,7 +206,7 @@
         points: m.sweeps.map((sweep, i) => ({
           x: m[x][i],
           y: m[quantity][i],
-          text: [m.name && `machine ${m.name}`, `sweep ${short(sweep)}, ${short(m.seconds[i])} s`, `${short(m.steps[i])} steps`,
+          text: [m.name && `class ${m.name}`, `sweep ${short(sweep)}, ${short(m.seconds[i])} s`, `${short(m.steps[i])} steps`,
             `violation ${short(m.violation[i])}`, m.gap[i] !== null && `relative gap ${short(m.gap[i])}`].filter(Boolean).join("\n"),
         })).filter((p) => p.y !== null && (!ylog || p.y > 0) && (!xlog || p.x > 0)),
       }))).filter((s) => s.points.length);

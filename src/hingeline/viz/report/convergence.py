@@ -1,4 +1,4 @@
-"""How training went: certificates, and the history of each machine as a chart and as a table."""
+"""How training went: certificates, and the history of each problem as a chart and as a table."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from .markup import Section, details, escape, name, short, table, value
 
 MOST_POINTS = 12_000  # in the whole chart
-MOST_MACHINES = 200  # in the chart: those with the largest gaps
-MOST_LINES = 60  # of the table of a machine
+MOST_PROBLEMS = 200  # in the chart: those with the largest gaps
+MOST_LINES = 60  # of the table of a problem
 COLUMNS = ("seconds", "steps", "violation", "gap")
 
 
-def verdict(machines: Sequence[dict[str, Any]]) -> str:
+def verdict(problems: Sequence[dict[str, Any]]) -> str:
     """Return one sentence: how good the model is."""
-    if not machines:
+    if not problems:
         return ""
-    gap = max((m["gap"] for m in machines if m["gap"] is not None), default=None)
+    gap = max((m["gap"] for m in problems if m["gap"] is not None), default=None)
     distance = f"within a relative gap of <strong>{value(gap)}</strong> of the optimum" if gap is not None else ""
-    open_ones = [m for m in machines if not m["converged"]]
-    which = "" if len(machines) == 1 else f" ({len(machines) - len(open_ones)} of {len(machines)} machines)"
+    open_ones = [m for m in problems if not m["converged"]]
+    which = "" if len(problems) == 1 else f" ({len(problems) - len(open_ones)} of {len(problems)} problems)"
     if not open_ones:
         return f'<p class="verdict good"><span>Converged{which}</span> The objective is certified {distance}.</p>'
     reasons = ", ".join(sorted({escape(m["stop_reason"]) for m in open_ones}))
@@ -30,61 +30,61 @@ def verdict(machines: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def glance(machines: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+def glance(problems: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """Return the figures at the head of the page."""
-    if not machines:
+    if not problems:
         return []
-    one = machines[0] if len(machines) == 1 else None
-    seconds, sweeps = sum(m["seconds"] for m in machines), sum(m["n_iter"] for m in machines)
-    gaps = [m["gap"] for m in machines if m["gap"] is not None]
-    cards = [("objective", value(one["primal"]))] if one else [("machines", value(len(machines)))]
+    one = problems[0] if len(problems) == 1 else None
+    seconds, sweeps = sum(m["seconds"] for m in problems), sum(m["n_iter"] for m in problems)
+    gaps = [m["gap"] for m in problems if m["gap"] is not None]
+    cards = [("objective", value(one["primal"]))] if one else [("problems", value(len(problems)))]
     cards.append(("relative gap" if one else "largest relative gap", value(max(gaps, default=None))))
     cards.append(("training seconds", value(seconds)))
     cards.append(("sweeps", value(sweeps)))
-    cards.append(("engine", ", ".join(sorted({name(m["solver"]) for m in machines}))))
+    cards.append(("engine", ", ".join(sorted({name(m["solver"]) for m in problems}))))
     return cards
 
 
-def certificate(machines: Sequence[dict[str, Any]]) -> Section | None:
+def certificate(problems: Sequence[dict[str, Any]]) -> Section | None:
     """Return the section of the certificates."""
-    if not machines:
+    if not problems:
         return None
     head = (
-        *("machine", "objective", "lower bound", "relative gap", "violation", "converged", "ended by"),
+        *("class", "objective", "lower bound", "relative gap", "violation", "converged", "ended by"),
         *("engine", "sweeps", "steps", "support", "seconds"),
     )
     rows = [
         (
-            title(m, k, len(machines)),
+            title(m, k, len(problems)),
             *(value(m[key], 9) for key in ("primal", "dual")),
             *(value(m[key], 3) for key in ("gap", "violation")),
             f'<span class="{"good" if m["converged"] else "warn"}">{value(m["converged"])}</span>',
             *(value(m[key]) for key in ("stop_reason", "solver", "n_iter", "n_steps", "n_support", "seconds")),
         )
-        for k, m in enumerate(machines)
+        for k, m in enumerate(problems)
     ]
     text = (
         "<p>The objective is exact at the returned weights, and no weights have one below the lower bound: the optimum "
         "lies between the two. The violation is the largest of the optimality conditions.</p>"
     )
-    if len(machines) == 1:
+    if len(problems) == 1:
         cells = [(key, cell) for key, cell in zip(head[1:], rows[0][1:], strict=True)]
         body = "".join(f"<div><dt>{key}</dt><dd>{cell}</dd></div>" for key, cell in cells)
         return Section("certificate", "Certificate", f'{text}<dl class="facts">{body}</dl>')
-    return Section("certificate", "Certificate", text + table("Certificate of each machine", head, rows, "numbers"))
+    return Section("certificate", "Certificate", text + table("Certificate of each class", head, rows, "numbers"))
 
 
-def title(machine: dict[str, Any], k: int, count: int) -> str:
-    """Return what a machine is called."""
-    if machine["label"] is not None:
-        return name(machine["label"])
+def title(problem: dict[str, Any], k: int, count: int) -> str:
+    """Return what a problem is called."""
+    if problem["label"] is not None:
+        return name(problem["label"])
     return "all rows" if count == 1 else str(k + 1)
 
 
-def chart(machines: Sequence[dict[str, Any]]) -> tuple[Section | None, dict[str, Any] | None]:
+def chart(problems: Sequence[dict[str, Any]]) -> tuple[Section | None, dict[str, Any] | None]:
     """Return the section of the convergence chart, and what it is drawn from."""
-    drawn = [m for m in machines if m["history"]["seconds"]]
-    drawn = sorted(drawn, key=lambda m: -(m["gap"] or 0.0))[:MOST_MACHINES] if len(drawn) > MOST_MACHINES else drawn
+    drawn = [m for m in problems if m["history"]["seconds"]]
+    drawn = sorted(drawn, key=lambda m: -(m["gap"] or 0.0))[:MOST_PROBLEMS] if len(drawn) > MOST_PROBLEMS else drawn
     if not drawn:
         return None, None
     share = max(60, MOST_POINTS // len(drawn))
@@ -94,11 +94,11 @@ def chart(machines: Sequence[dict[str, Any]]) -> tuple[Section | None, dict[str,
         columns = {column: [m["history"][column][i] for i in kept] for column in COLUMNS}
         label = m["label"] if m["label"] is not None else "" if len(drawn) == 1 else str(k + 1)
         lines.append({"name": label, "sweeps": [m["history"]["sweep"][i] for i in kept], **columns})
-    note = f"<p>Drawn are the {len(drawn)} machines with the largest gaps.</p>" if len(drawn) < len(machines) else ""
+    note = f"<p>Shown are the {len(drawn)} problems with the largest gaps.</p>" if len(drawn) < len(problems) else ""
     figure = CHART.format(
-        machines=_chooser(drawn) if len(drawn) > 1 else "", summary=_summary(drawn), note=note, table=_tables(drawn)
+        problems=_chooser(drawn) if len(drawn) > 1 else "", summary=_summary(drawn), note=note, table=_tables(drawn)
     )
-    return Section("convergence", "Convergence", figure), {"machines": lines}
+    return Section("convergence", "Convergence", figure), {"problems": lines}
 
 
 def thinned(count: int, most: int) -> list[int]:
@@ -108,33 +108,31 @@ def thinned(count: int, most: int) -> list[int]:
     return sorted({round(k * (count - 1) / (most - 1)) for k in range(most)})
 
 
-def _chooser(machines: Sequence[dict[str, Any]]) -> str:
-    options = "".join(f'<option value="{k}">{title(m, k, 2)}</option>' for k, m in enumerate(machines))
+def _chooser(problems: Sequence[dict[str, Any]]) -> str:
+    options = "".join(f'<option value="{k}">{title(m, k, 2)}</option>' for k, m in enumerate(problems))
     options = options.replace("<bdi>", "").replace("</bdi>", "")  # an option holds text alone
-    return (
-        f'<label class="choice">machine <select name="machine"><option value="">all</option>{options}</select></label>'
-    )
+    return f'<label class="choice">class <select name="problem"><option value="">all</option>{options}</select></label>'
 
 
-def _summary(machines: Sequence[dict[str, Any]]) -> str:
+def _summary(problems: Sequence[dict[str, Any]]) -> str:
     """Return in words what the chart shows, for those who do not see it."""
-    first = [m["history"]["violation"][0] for m in machines if m["history"]["violation"][0] is not None]
-    last = [m["history"]["violation"][-1] for m in machines if m["history"]["violation"][-1] is not None]
-    seconds = max(m["history"]["seconds"][-1] for m in machines)
+    first = [m["history"]["violation"][0] for m in problems if m["history"]["violation"][0] is not None]
+    last = [m["history"]["violation"][-1] for m in problems if m["history"]["violation"][-1] is not None]
+    seconds = max(m["history"]["seconds"][-1] for m in problems)
     if not (first and last):
         return f"Training over {short(seconds)} seconds."
     return f"Largest violation from {short(max(first))} down to {short(max(last))} over {short(seconds)} seconds."
 
 
-def _tables(machines: Sequence[dict[str, Any]]) -> str:
+def _tables(problems: Sequence[dict[str, Any]]) -> str:
     tables = []
-    for k, m in enumerate(machines):
+    for k, m in enumerate(problems):
         history = m["history"]
         rows = [
             (str(history["sweep"][i]), *(value(history[column][i]) for column in COLUMNS))
             for i in thinned(len(history["seconds"]), MOST_LINES)
         ]
-        caption = "History" if len(machines) == 1 else f"History of machine {m['label'] or k + 1}"
+        caption = "History" if len(problems) == 1 else f"History of class {m['label'] or k + 1}"
         tables.append(table(caption, ("sweep", *COLUMNS), rows, "numbers"))
         if len(tables) * MOST_LINES >= MOST_POINTS // 4:
             break
@@ -153,7 +151,7 @@ CHART = """<figure class="chart" data-chart="convergence">
 <fieldset><legend>scale</legend>
 <label><input type="checkbox" name="ylog" checked>log</label>
 <label><input type="checkbox" name="xlog">log time</label></fieldset>
-{machines}
+{problems}
 </form>
 <div class="plot" tabindex="0" role="group" aria-roledescription="chart" aria-label="Convergence. {summary} \
 Arrow keys move from value to value."></div>

@@ -1,4 +1,4 @@
-"""The features that weigh most, class by class."""
+"""The features with the largest weights, class by class."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def features(weights: Weights | None) -> Section | None:
     if weights is None or not weights.coef.size:
         return None
     coef = weights.coef
-    told = [("features", value(coef.shape[1])), ("weights that are not zero", value(int(np.count_nonzero(coef))))]
+    about = [("features", value(coef.shape[1])), ("weights that are not zero", value(int(np.count_nonzero(coef))))]
     if coef.shape[0] == 1:
-        told.append(("length of w", value(float(np.linalg.norm(coef)))))
-        parts = facts(told) + _output(weights, 0)
+        about.append(("length of w", value(float(np.linalg.norm(coef)))))
+        parts = facts(about) + _output(weights, 0)
     else:
         order = sorted(range(coef.shape[0]), key=lambda k: by_label(weights.labels[k]))
-        parts = facts(told) + "".join(
+        parts = facts(about) + "".join(
             details(f"class {name(weights.labels[k])}", _output(weights, k), "fold", opened=place == 0)
             for place, k in enumerate(order[:MOST_OUTPUTS])
         )
@@ -66,9 +66,9 @@ def _side(weights: Weights, w: np.ndarray, largest: float, title: str, chosen: n
 
 
 def read_names(path: str) -> list[str]:
-    """Return the names in a file, one a line."""
+    """Return the names in a file, one per line."""
     with open(path, encoding="utf-8", errors="replace", newline=None) as file:
         names = [line.rstrip("\n") for line in file]
     if not names:
-        raise ValueError(f"{path} holds no names: one a line is needed.")
+        raise ValueError(f"{path} holds no names: one per line is needed.")
     return names

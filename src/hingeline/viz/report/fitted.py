@@ -1,4 +1,4 @@
-"""Fitted estimators in the form that a run's record has: what they learned, their certificate, their search of C."""
+"""Fitted estimators in the form of a run's record: what they learned, their certificate, their search for C."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TRAINING = "training data"
 
 
 def of_estimator(source: Any) -> Source:
-    """Return what is to be told of a fitted estimator, or of a pipeline that ends in one."""
+    """Return what a report says about a fitted estimator, or a pipeline that ends in one."""
     check_is_fitted(source)
     estimator = source.steps[-1][1] if hasattr(source, "steps") else source
     if not hasattr(estimator, "coef_"):
-        if hasattr(estimator, "Cs_"):  # a search that was not to train a model
+        if hasattr(estimator, "Cs_"):  # a search without a refit
             return Source(type(estimator).__name__, search=_search(source, estimator))
-        raise ValueError(f"{type(estimator).__name__} is no linear estimator of hingeline's: it has no coef_.")
+        raise ValueError(f"{type(estimator).__name__} is not a linear estimator of hingeline: it has no coef_.")
     return Source(
         name=type(estimator).__name__,
         run=_run(source, estimator),
@@ -40,10 +40,10 @@ def of_estimator(source: Any) -> Source:
 
 
 def evaluate(estimator: Any, X: Any, y: Any, name: str) -> dict[str, Any]:
-    """Return how rows come out, as a run's record has it."""
+    """Return the evaluation of a model on some rows, in the form of a run's record."""
     predicted, truth = np.asarray(estimator.predict(X)), np.asarray(y)
     if truth.shape != predicted.shape:
-        raise ValueError(f"y has the shape {truth.shape}; one label for each of the {predicted.size} rows is needed.")
+        raise ValueError(f"y has the shape {truth.shape}; one label per row is needed, for {predicted.size} rows.")
     if not truth.size:
         raise ValueError("there are no rows to evaluate the model on.")
     base: dict[str, Any] = {"data": name, "rows": int(truth.size), "labels": None, "counts": None}
@@ -71,7 +71,7 @@ def _run(source: Any, estimator: Any) -> dict[str, Any]:
         "title": f"{name}, {params['loss'].replace('_', ' ')}" if isinstance(params.get("loss"), str) else name,
         "settings": {key: _scalar(value) for key, value in params.items() if key != "dual"},
         "data": {**data, "name": TRAINING, "rows": rows, "columns": int(estimator.n_features_in_)},
-        "machines": _machines(estimator) if hasattr(estimator, "duality_gap_") else [],
+        "machines": _problems(estimator) if hasattr(estimator, "duality_gap_") else [],
         "evaluation": None,
         "environment": environment(),
     }
@@ -89,11 +89,11 @@ def _scalar(value: Any) -> str | float | bool | None:
     return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
 
 
-def _machines(estimator: Any) -> list[dict[str, Any]]:
+def _problems(estimator: Any) -> list[dict[str, Any]]:
     gaps = np.atleast_1d(estimator.duality_gap_)
     histories = [estimator.history_] if gaps.size == 1 else estimator.history_
     dual = np.atleast_2d(estimator.dual_coef_)
-    shared = gaps.size == 1  # one machine, whatever the number of classes
+    shared = gaps.size == 1  # one problem, whatever the number of classes
     several = not shared and is_classifier(estimator)
 
     def of(name: str, k: int) -> Any:
@@ -126,7 +126,7 @@ def _weights(source: Any, estimator: Any) -> Weights:
         try:
             names = source[:-1].get_feature_names_out()
         except (AttributeError, ValueError):
-            names = None  # a step that does not tell: features are numbered
+            names = None  # a step does not know them: features are numbered
     known = [str(name) for name in names] if names is not None and len(names) == coef.shape[1] else None
     if not is_classifier(estimator):
         return Weights(coef, ("",), None, known, 0)
@@ -137,7 +137,7 @@ def _weights(source: Any, estimator: Any) -> Weights:
 
 
 def _search(source: Any, estimator: Any) -> dict[str, Any] | None:
-    """Return the record of a search over C, where the estimator made one."""
+    """Return the record of a search for C, if the estimator made one."""
     if not hasattr(estimator, "Cs_"):
         return None
     scores = np.asarray(estimator.scores_, dtype=np.float64)

@@ -14,7 +14,7 @@ NOTHING = "\u2013"
 
 
 def escape(text: Any, most: int | None = LONGEST) -> str:
-    """Return text that means itself, within an element and within quotes; at most ``most`` characters of it."""
+    """Return text that is safe within an element and within quotes; at most ``most`` characters of it."""
     text = str(text)
     if most is not None and len(text) > most:
         text = f"{text[: most - 1]}\u2026"
@@ -22,17 +22,17 @@ def escape(text: Any, most: int | None = LONGEST) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text in which what is no character (controls, halves of surrogate pairs) is replaced by a mark."""
+    """Return text in which control characters and halves of surrogate pairs are replaced by a mark."""
     return "".join(c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in text)
 
 
 def name(text: Any) -> str:
-    """Return a name from outside, whose direction of writing stays its own affair."""
+    """Return a name from outside, whose direction of writing does not affect the text around it."""
     return f"<bdi>{escape(text)}</bdi>"
 
 
 def value(x: Any, digits: int = 5) -> str:
-    """Return a number as it is read, with all its digits in the element's value; None is a dash."""
+    """Return a number in readable form, with all its digits in the element's value; None is a dash."""
     if x is None:
         return NOTHING
     if isinstance(x, bool):
@@ -59,7 +59,7 @@ def by_label(label: str) -> tuple[float, str]:
 
 
 def percent(share: float) -> str:
-    """Return a share as it is read."""
+    """Return a share in per cent, with all its digits in the element's value."""
     return f'<data value="{share!r}">{100.0 * share:.4g}\u202f%</data>'
 
 
@@ -84,20 +84,20 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind
 
 
 def details(summary: str, content: str, kind: str = "", opened: bool = False) -> str:
-    """Return what is folded away until somebody asks for it."""
+    """Return content that is hidden until its summary is clicked."""
     state = " open" if opened else ""
     return f'<details class="{kind}"{state}><summary>{summary}</summary>{content}</details>'
 
 
 class Section(NamedTuple):
-    """A part of the page; identity and title are the program's own words."""
+    """A part of the page; identity and title are our own words, and not escaped."""
 
     identity: str
     title: str
     content: str
 
     def html(self) -> str:
-        """Return the whole part."""
+        """Return the section as HTML."""
         heading = f'<h2 id="{self.identity}-title">{self.title}</h2>'
         return (
             f'<section id="{self.identity}" aria-labelledby="{self.identity}-title">{heading}{self.content}</section>'
@@ -105,7 +105,7 @@ class Section(NamedTuple):
 
 
 def json_block(content: Any) -> str:
-    """Return JSON that can stand within a script element: nothing in it can end that element or begin another."""
+    """Return JSON for a script element: nothing in it can end that element or begin another."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -8,8 +8,8 @@ import numpy as np
 
 from .markup import NOTHING, Section, facts, name, percent, table, value
 
-MOST_CLASSES = 30  # whose matrix is shown as a whole
-MOST_PAIRS = 25  # of labels that are taken for one another, where it is not
+MOST_CLASSES = 30  # with more, the matrix is not shown as a whole
+MOST_PAIRS = 25  # of labels that are taken for one another, which are shown instead
 LEVELS = 9  # of shading
 
 
@@ -22,9 +22,9 @@ def outcome(evaluation: dict[str, Any] | None) -> Section | None:
         (key, percent(figure) if key in shares and figure is not None else value(figure))
         for key, figure in evaluation["figures"].items()
     ]
-    told = [("rows from", name(evaluation["data"])), ("rows", value(evaluation["rows"])), *figures]
+    about = [("rows from", name(evaluation["data"])), ("rows", value(evaluation["rows"])), *figures]
     if evaluation["labels"] is None:
-        return Section("outcome", "How the rows come out", facts(told))
+        return Section("outcome", "How the rows come out", facts(about))
     labels = evaluation["labels"]
     counts = np.array(evaluation["counts"], dtype=np.int64).reshape(-1, 3)
     hits = np.zeros(len(labels), dtype=np.int64)
@@ -33,14 +33,14 @@ def outcome(evaluation: dict[str, Any] | None) -> Section | None:
     true = np.bincount(counts[:, 0], counts[:, 2], len(labels))
     predicted = np.bincount(counts[:, 1], counts[:, 2], len(labels))
     present = true > 0
-    told.append(("balanced accuracy", percent(float(np.mean(hits[present] / true[present])))))
+    about.append(("balanced accuracy", percent(float(np.mean(hits[present] / true[present])))))
     if len(labels) <= MOST_CLASSES:
         matrix = np.zeros((len(labels), len(labels)), dtype=np.int64)
         matrix[counts[:, 0], counts[:, 1]] = counts[:, 2]
         body = _matrix(labels, matrix, true, predicted, hits)
     else:
         body = _pairs(labels, counts, true)
-    return Section("outcome", "Confusion matrix", facts(told) + body)
+    return Section("outcome", "Confusion matrix", facts(about) + body)
 
 
 def _matrix(labels: list[str], matrix: np.ndarray, true: np.ndarray, predicted: np.ndarray, hits: np.ndarray) -> str:

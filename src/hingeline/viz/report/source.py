@@ -1,4 +1,4 @@
-"""What a report tells of: a run folder, a search folder, a model file, or an estimator, read into one form."""
+"""What a report is about: a run folder, a search folder, a model file, or an estimator, read into one form."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from hingeline.runtime.environment import environment
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights by output: ``coef`` of shape (n_outputs, n_features), and what a positive score of each speaks for.
+    """Weights by output: ``coef`` of shape (n_outputs, n_features), and the label that a positive score means.
 
-    ``against`` names the other side of a single output; ``names`` are those of the features, None where they are not
-    known: then they are numbered from ``first``.
+    ``against`` is the label that a negative score of a single output means. ``names`` are the names of the features; if
+    they are None, features are numbered from ``first``.
     """
 
     coef: np.ndarray

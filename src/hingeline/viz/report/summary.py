@@ -1,4 +1,4 @@
-"""What frames the charts: heading, figures at a glance, data, settings, command and environment."""
+"""What surrounds the charts: heading, figures at a glance, data, settings, command and environment."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ MOST_LABELS = 40
 
 
 def heading(run: dict[str, Any], search: dict[str, Any] | None) -> str:
-    """Return what the page is called."""
+    """Return the title of the page."""
     words = run.get("title") or f"search over C, {(search or {}).get('loss', '')}"
     C = run.get("settings", {}).get("C")
     return f"{words[:1].upper()}{words[1:]}" + (f", C = {C:g}" if isinstance(C, (int, float)) else "")
 
 
 def subtitle(known: Source) -> str:
-    """Return which data it is about, and when."""
+    """Return the data and the date of the run."""
     run, search = known.run, known.search
-    told = (run or {}).get("data") or {}
-    parts = [name(Path(told.get("name") or (search or {}).get("data") or known.name).name or known.name)]
-    if told.get("rows") is not None:
-        parts.append(f"{value(told['rows'])} rows, {value(told['columns'])} features")
+    data = (run or {}).get("data") or {}
+    parts = [name(Path(data.get("name") or (search or {}).get("data") or known.name).name or known.name)]
+    if data.get("rows") is not None:
+        parts.append(f"{value(data['rows'])} rows, {value(data['columns'])} features")
     if run and run["created"]:
         parts.append(f"<time>{escape(run['created'].replace('T', ' ').replace('+00:00', ' UTC'))}</time>")
     return " \u00b7 ".join(parts)
 
 
-def glance(machines: list[dict[str, Any]], run: dict[str, Any]) -> str:
+def glance(problems: list[dict[str, Any]], run: dict[str, Any]) -> str:
     """Return the figures at the head of the page."""
-    cards = convergence.glance(machines)
+    cards = convergence.glance(problems)
     figures = (run.get("evaluation") or {}).get("figures", {})
     cards += [(key, f"{100.0 * figure:.4g}\u202f%") for key, figure in figures.items() if key == "accuracy"]
     items = "".join(f"<div><dt>{escape(key)}</dt><dd>{markup}</dd></div>" for key, markup in cards)
@@ -46,16 +46,16 @@ def data(run: dict[str, Any]) -> Section | None:
     if known is None:
         return None
     rows, columns, nonzeros = known["rows"], known["columns"], known["nonzeros"]
-    told = [("from", name(known["name"]))] if known["name"] else []
-    told += [("rows", value(rows))] if rows is not None else []
-    told += [("features", value(columns))]
+    about = [("from", name(known["name"]))] if known["name"] else []
+    about += [("rows", value(rows))] if rows is not None else []
+    about += [("features", value(columns))]
     if nonzeros is not None and rows:
-        told += [("non-zeros", value(nonzeros)), ("non-zeros in a row", value(nonzeros / rows))]
-        told += [("density", value(nonzeros / (rows * max(columns, 1))))]
-        told += [("shortest row", value(known["shortest_row"])), ("longest row", value(known["longest_row"]))]
-    told += [("values", name(known["values"]))] if known["values"] else []
-    told += [(f"{key} target", value(target)) for key, target in (known["targets"] or {}).items()]
-    content = facts(told)
+        about += [("non-zeros", value(nonzeros)), ("non-zeros in a row", value(nonzeros / rows))]
+        about += [("density", value(nonzeros / (rows * max(columns, 1))))]
+        about += [("shortest row", value(known["shortest_row"])), ("longest row", value(known["longest_row"]))]
+    about += [("values", name(known["values"]))] if known["values"] else []
+    about += [(f"{key} target", value(target)) for key, target in (known["targets"] or {}).items()]
+    content = facts(about)
     if known["labels"]:
         labels = sorted(known["labels"], key=lambda item: -item["rows"])
         total = sum(item["rows"] for item in labels) or 1
@@ -73,7 +73,7 @@ def settings(run: dict[str, Any]) -> Section | None:
 
 
 def commands(run: dict[str, Any], search: dict[str, Any] | None) -> Section | None:
-    """Return the commands, which are never cut short: they are to be run."""
+    """Return the section of the commands, which are never cut short, so that they can be run."""
     known = [c for c in (run.get("command"), (search or {}).get("command")) if c]
     if not known:
         return None
@@ -86,6 +86,6 @@ def commands(run: dict[str, Any], search: dict[str, Any] | None) -> Section | No
 
 
 def environment(run: dict[str, Any]) -> Section | None:
-    """Return the section of versions and machine."""
+    """Return the section of versions and hardware."""
     known = run.get("environment")
     return Section("environment", "Environment", facts((k, value(v)) for k, v in known.items())) if known else None

@@ -1,4 +1,4 @@
-"""From what is known to the page: the sections in their order, filled into the template."""
+"""From what is known to the page: the sections in order, filled into the template."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def write_report(
     feature_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> None:
-    """Write one HTML file that tells what was trained, how it converged and how C was chosen; it needs no network.
+    """Write one HTML file about what was trained, how it converged and how C was chosen; it needs no network.
 
     Parameters
     ----------
     source : fitted estimator, pipeline that ends in one, or path
-        Paths lead to a run folder (``hingeline train --run``), a search folder (``hingeline search --out``), a folder
-        that is both, or a model file (``hingeline.io.save_model``, or LIBLINEAR's).
+        The path of a run folder (``hingeline train --run``), of a search folder (``hingeline search --out``), of a
+        folder that is both, or of a model file (``hingeline.io.save_model``, or LIBLINEAR's).
     path : str or path
-        Where to write; as a whole or not at all.
+        Where to write. The file is written as a whole or not at all.
     data : tuple of X and y, optional
         Rows on which the model is evaluated (confusion matrix, or errors of a regression). A run folder already holds
         those of its training data.
     data_name : str
-        What they are called on the page.
+        The name of these rows on the page.
     feature_names : sequence of str, optional
-        Names of the features, in their order; else those that a pipeline or a data frame gave.
+        Names of the features, in order. Default: the names from a pipeline or a data frame, if there are any.
     title : str, optional
     """
     known = read_source(source) if isinstance(source, (str, PathLike)) else _fitted(source)
@@ -70,7 +70,7 @@ def _fitted(estimator: Any) -> Source:
 
 
 def _evaluated(known: Source, X: Any, y: Any, data_name: str) -> Source:
-    """Return the same with an evaluation on other rows."""
+    """Return ``known`` with an evaluation on other rows."""
     if known.run is None or known.model is None:
         raise ValueError(f"{known.name} holds no model that could be evaluated on data.")
     if isinstance(known.model, LinearModel):
@@ -89,20 +89,20 @@ def _outcome(model: LinearModel, X: Any, y: np.ndarray, data_name: str) -> dict[
 
     rows = X if sparse.issparse(X) and X.format == "csr" else sparse.csr_matrix(X)
     if not rows.shape[0] or y.shape != (rows.shape[0],):
-        raise ValueError(f"X has {rows.shape[0]} rows and y the shape {y.shape}: one label a row is needed.")
+        raise ValueError(f"X has {rows.shape[0]} rows and y the shape {y.shape}: one label per row is needed.")
     return outcome_of(model, rows, y, data_name)
 
 
 def render(known: Source, title: str | None = None) -> str:
     """Return the page."""
     run, search = known.run or {}, known.search
-    machines = sorted(run.get("machines", []), key=lambda m: by_label(m["label"] or ""))
-    convergence_figure, convergence_data = convergence.chart(machines)
+    problems = sorted(run.get("machines", []), key=lambda m: by_label(m["label"] or ""))
+    convergence_figure, convergence_data = convergence.chart(problems)
     path_section, path_data = c_path.chart(search)
     sections = (
         convergence_figure,
         path_section,
-        convergence.certificate(machines),
+        convergence.certificate(problems),
         outcome(run.get("evaluation")),
         features(known.weights),
         summary.data(run),
@@ -123,8 +123,8 @@ def render(known: Source, title: str | None = None) -> str:
         script=script,
         heading=name(heading),
         subtitle=summary.subtitle(known),
-        verdict=convergence.verdict(machines),
-        glance=summary.glance(machines, run),
+        verdict=convergence.verdict(problems),
+        glance=summary.glance(problems, run),
         contents="".join(f'<a href="#{part.identity}">{part.title}</a>' for part in parts),
         main="\n".join(part.html() for part in parts),
         data=json_block({"convergence": convergence_data, "path": path_data}),
