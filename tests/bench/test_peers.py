@@ -135,7 +135,7 @@ def test_the_intercept_is_another_problem(tiny, tmp_path, monkeypatch):
 
 
 def test_solvers_in_processes_of_their_own(tiny, tmp_path, fake_peers, monkeypatch):
-    monkeypatch.setattr(process, "GRACE", 2.0)
+    monkeypatch.setattr(process, "GRACE_SECONDS", 2.0)
     names = [
         "auto",
         *(f"fake_peer:{name}" for name in ["Good", "Sleepy", "Capped", "Other", "Crash", "Abort", "NoHinge"]),

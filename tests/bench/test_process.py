@@ -24,7 +24,7 @@ def job(tiny, tmp_path, fake_peers):
 
 
 def test_a_worker_is_killed_at_the_deadline_and_keeps_what_it_said(job, monkeypatch):
-    monkeypatch.setattr(process, "GRACE", 0.2)
+    monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
     events = run_job(job | {"solver": "fake_peer:Sleepy"})
     assert [event["event"] for event in events] == ["ready", "run", "killed"]
 
@@ -36,12 +36,12 @@ def test_a_worker_says_how_long_the_next_thing_may_take(deadline, limit, last, m
     first = json.dumps({"event": "ready"}) + "\n" + json.dumps({"event": "limit", "seconds": limit})
     script = f'import time; print({first!r}, flush=True); time.sleep(2.0); print(\'{{"event": "run"}}\')'
     monkeypatch.setattr(process, "WORKER", ("-c", script))
-    monkeypatch.setattr(process, "GRACE", 0.0)
+    monkeypatch.setattr(process, "GRACE_SECONDS", 0.0)
     assert run_job({"deadline": deadline}) == [{"event": "ready"}, {"event": last}]
 
 
 def test_a_worker_that_never_gets_ready_is_killed(job, monkeypatch):
-    monkeypatch.setattr(process, "SETUP", 0.05)
+    monkeypatch.setattr(process, "SETUP_SECONDS", 0.05)
     began = monotonic()
     assert run_job(job | {"solver": "auto"}) == [{"event": "killed"}]
     assert monotonic() - began < 10.0

@@ -50,7 +50,7 @@ def test_summary():
         "sklearn (LIBLINEAR, uncapped) / auto, C >= 10: "
         "20x in the geometric mean of 1 cells (1 of them lower bounds), 20x in the worst (d, C 10)",
         "auto / best engine in hindsight: 1.41x in the geometric mean of 2 cells, 2x in the worst (d, C 1)",
-        "auto late where another solver was not: d, C 100",
+        "auto late although another solver was not: d, C 100",
     ]
 
 

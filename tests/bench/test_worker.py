@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from hingeline.bench import worker
-from hingeline.bench.process import SETUP
+from hingeline.bench.process import SETUP_SECONDS
 from hingeline.bench.solvers import make_solver
 
 
@@ -80,7 +80,7 @@ def test_the_deadline_is_that_of_all_classes_together(job, three, tmp_path, each
     assert [(run["seconds"], run["timed_out"]) for run in in_time] == [(120.0, False)]
     assert [(run["seconds"], run["timed_out"]) for run in late] == [(80.0, True)]
     limits = [event["seconds"] for event in worker.events(job) if event["event"] == "limit"]
-    assert limits[:6] == [SETUP, 100.0, SETUP, 60.0, SETUP, 20.0]
+    assert limits[:6] == [SETUP_SECONDS, 100.0, SETUP_SECONDS, 60.0, SETUP_SECONDS, 20.0]
 
 
 def test_bounds_of_the_optimum_hold_at_every_moment(job, three, tmp_path):

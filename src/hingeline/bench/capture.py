@@ -1,4 +1,4 @@
-"""What a solver prints, kept apart from what a worker answers: LIBLINEAR tells of its limit in no other way."""
+"""Keeps what a solver prints apart from what a worker answers: only there does LIBLINEAR mention its limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _captured: IO[Any] | None = None
 
 
 def redirect() -> IO[str]:
-    """Send standard output, that of compiled code too, to a temporary file; return the stream that it was."""
+    """Send standard output, also of compiled code, to a temporary file; return the original stream."""
     global _captured
     sys.stdout.flush()
     original = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -21,7 +21,7 @@ def redirect() -> IO[str]:
 
 
 def printed() -> str:
-    """Return what was printed since the last call; nothing where standard output is not redirected."""
+    """Return what was printed since the last call; nothing if standard output is not redirected."""
     if _captured is None:
         return ""
     sys.stdout.flush()

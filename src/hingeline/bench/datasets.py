@@ -17,7 +17,7 @@ PAPER = ("covtype", "kdda", "kddb", "news20", "rcv1", "url")
 STAND_INS = ("nycflights", "debian_paths", "debian_text")
 MOST_CLASSES = 1000  # more are the targets of a regression
 OPENERS: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
-# File names, without what compression adds, where they do not follow from the name of the data set.
+# File names, without the endings of compressed files, if they do not follow from the name of the data set.
 PATTERNS = {
     "covtype": "covtype*.scale",
     "news20": "news20.binary*",
@@ -35,11 +35,11 @@ class Dataset:
 
     @property
     def source(self) -> str:
-        """What the parsed arrays and the results of earlier runs are recognised by: file name and size."""
+        """File name and size, by which parsed arrays and results of earlier runs are recognised."""
         return f"{self.path.name}:{self.path.stat().st_size}"
 
     def parsed(self, cache: Path) -> Path:
-        """Return the .npz file with the arrays, after parsing the text where ``cache`` does not hold it yet."""
+        """Return the .npz file with the arrays; the text is parsed if ``cache`` does not hold them yet."""
         kept = cache / f"{self.name}.npz"
         if kept.exists():
             with np.load(kept) as arrays:
@@ -102,9 +102,9 @@ def find(data_dir: Path, names: Iterable[str]) -> tuple[list[Dataset], list[str]
 
 
 def _rank(path: Path, name: str) -> int | None:
-    """Return how well a file fits a name (0 best), None where it does not."""
+    """Return how well a file fits a name (0 is best), None if it does not."""
     stem = path.name.removesuffix(path.suffix) if path.suffix in OPENERS else path.name
-    if stem.endswith(".t") and not name.endswith(".t"):  # LIBSVM's habit for test sets
+    if stem.endswith(".t") and not name.endswith(".t"):  # LIBSVM's ending for test sets
         return None
     patterns = [PATTERNS[name]] if name in PATTERNS else []
     for rank, pattern in enumerate([*patterns, name, f"{name}.*"]):

@@ -1,8 +1,8 @@
 """The paper's experiments: seconds and steps of baseline and avsf (and auto) for six values of C and two of eps.
 
-Each cell is a training of the paper's machine (hinge loss, no intercept) to its own criterion, on one thread, with
-kernels compiled beforehand, or the mean of several (the paper: ten for news20 and rcv1). The paper's figures (Tables 2
-and 3) are part of the package, for comparison.
+Each cell is a training of the paper's model (hinge loss, no intercept) to the paper's criterion, on one thread, with
+kernels compiled beforehand, or the mean of several trainings (in the paper, ten for news20 and rcv1). The paper's
+figures (Tables 2 and 3) are part of the package, for comparison.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIZES = {
 class Cell:
     """Means over ``seeds`` trainings and their largest gap.
 
-    ``seconds`` is a lower bound where not all finished, None where the paper gives none.
+    ``seconds`` is a lower bound if not all finished, None if the paper gives no number.
     """
 
     dataset: str
@@ -63,7 +63,7 @@ def paper_cells() -> dict[tuple[str, float, str, float], Cell]:
 
 
 class PaperBench:
-    """The experiments on what data there is; finished trainings are kept in ``out`` and not run again."""
+    """The experiments on the data that is there; finished trainings are kept in ``out`` and not run again."""
 
     def __init__(self, deadline: float, out: Path, seeds: int = 1) -> None:
         self.deadline, self.seeds = deadline, seeds
@@ -76,7 +76,7 @@ class PaperBench:
         return int(rows), int(columns)
 
     def cell(self, dataset: Dataset, eps: float, solver: str, C: float) -> Cell:
-        """Return the means over the seeds; a training that does not finish is the last of its cell."""
+        """Return the means over the seeds; after a training that does not finish, no other seed is tried."""
         done = list[Record]()
         while len(done) < self.seeds and all(record["finished"] for record in done):
             done.append(self._training(dataset, eps, solver, C, seed=len(done)))
@@ -85,7 +85,7 @@ class PaperBench:
         return Cell(dataset.name, eps, solver, C, seconds, steps, done[-1]["finished"], gap, len(done))
 
     def _training(self, dataset: Dataset, eps: float, solver: str, C: float, seed: int) -> Record:
-        """Return one training, from an earlier run where it finished (or had as much time)."""
+        """Return one training: that of an earlier run if it finished or had as much time, else a new one."""
         key: Record = {"source": dataset.source, "eps": eps, "solver": solver, "C": C, "seed": seed}
         record = self.store.find(self.deadline, **key)
         if record is None:

@@ -1,8 +1,8 @@
 """Other solvers of the same problem, behind the contract of ``solvers``.
 
-Each minimises |w|^2/2 + C sum loss; how its own parameters say that was found by comparing optima: LIBLINEAR,
-scikit-learn and ReHLine have C itself, Snap ML's ``regularizer`` is 1/C. The intercept is that of LIBLINEAR and
-scikit-learn; the others get X with a column of ones.
+Each minimises |w|^2/2 + C sum loss. Which of its parameters means C was found by comparing optima: LIBLINEAR,
+scikit-learn and ReHLine have C itself, Snap ML's ``regularizer`` is 1/C. LIBLINEAR and scikit-learn add the constant
+feature of the intercept themselves; the others get X with a column of ones.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .capture import printed
 from .solvers import Solver
 from .task import Task
 
-UNLIMITED = 10**9  # sweeps: limits of iterations are lifted where a solver lets them be
+UNLIMITED = 10**9  # sweeps; not every solver lets its limit be lifted
 CAPPED = "reaching max number of iterations"  # what LIBLINEAR prints at its limit of 300 sweeps
 
 
 class Liblinear(Solver):
     """LIBLINEAR's dual coordinate descent (PyPI: liblinear-official).
 
-    Its hinge solver stops after 300 sweeps; the squared hinge goes over to Newton's method there.
+    Its hinge solver stops after 300 sweeps; for the squared hinge it goes over to Newton's method then.
     """
 
     package = "liblinear"
@@ -36,12 +36,12 @@ class Liblinear(Solver):
         self.problem = problem(task.y, task.X, self.bias)
 
     def prepare(self, task: Task) -> None:
-        """Put the labels in their place."""
+        """Replace the labels."""
         super().prepare(task)
         np.ctypeslib.as_array(self.problem.y, (task.y.size,))[:] = task.y
 
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
-        """Train; what it prints is kept, since that is where it tells of its limit."""
+        """Train; what it prints is kept, since it mentions its limit there."""
         from liblinear.liblinearutil import parameter, train
 
         printed()
@@ -98,9 +98,9 @@ class ScikitLearnPrimal(ScikitLearn):
 
 
 class ScikitLearnAuto(ScikitLearn):
-    """scikit-learn's LinearSVC as it comes, with dual="auto": one of the two others, by the shape of the data."""
+    """scikit-learn's LinearSVC with its default dual="auto": one of the two above, by the shape of the data."""
 
-    losses = ("squared_hinge",)  # for the hinge there is nothing to choose
+    losses = ("squared_hinge",)  # for the hinge there is only one
     dual = "auto"
 
 
@@ -110,7 +110,7 @@ class SnapML(Solver):
     package = "snapml"
 
     def convert(self, task: Task) -> None:
-        """Convert the values, so that it need not do so while it is timed."""
+        """Convert the values beforehand, so that this is not timed."""
         super().convert(task)
         self.X = self.X.astype(np.float32)
 
@@ -161,4 +161,4 @@ PEERS: dict[str, type[Solver]] = {
     "snapml": SnapML,
     "rehline": ReHLine,
 }
-INSTALLED_BY = {"liblinear": "liblinear-official", "sklearn": "scikit-learn"}  # where the names differ
+INSTALLED_BY = {"liblinear": "liblinear-official", "sklearn": "scikit-learn"}  # if the names differ

@@ -1,10 +1,10 @@
 """Time to equal quality: hingeline's engines and other solvers, each in its own process, on the same data and C.
 
-Quality is relative suboptimality (P(w) - D) / D, where P is the primal value of the weights that a solver returns,
-computed here, and D is a certified lower bound of the optimum, computed once by hingeline. hingeline's engines are
-asked for the target as a certified gap. Others know no such stop: they are run over a ladder of their own tolerance,
-and the first run that is good enough counts, as if its user had known the tolerance to ask for. Where there are more
-than two classes, P, D and seconds are sums over one binary problem a class.
+Quality is relative suboptimality (P(w) - D) / D. P is the primal value of the weights that a solver returns, computed
+here, and D is a certified lower bound of the optimum, computed once by hingeline. hingeline's engines stop when their
+certified gap reaches the target. Others have no such rule: they are run with smaller and smaller values of their own
+tolerance, and the first run that is good enough counts, as if its user had known which tolerance to choose. With more
+than two classes, P, D and seconds are sums over one binary problem per class.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .process import run_job
 from .solvers import make_solver
 from .store import Record, Store
 
-OPTIMUM_TIME = 3.0  # times the deadline, for the optimum that all are measured against
-IMPOSSIBLE = -1e-9  # suboptimality below the certified bound: not this objective
-FAR = 0.1  # suboptimality that no solver of this objective ends with at its tightest tolerance
+OPTIMUM_TIME = 3.0  # times the deadline, for the optimum that all solvers are compared with
+BELOW_OPTIMUM = -1e-9  # suboptimality that no weights have: a solver with another objective
+FAR_FROM_OPTIMUM = 0.1  # a solver that is as far at its tightest tolerance has another objective
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of each solver."""
+    """What every solver has to do."""
 
     loss: str = "hinge"
     targets: tuple[float, ...] = (1e-3, 1e-5)
@@ -61,7 +61,7 @@ class Cell:
         "ok"; "deadline"; "capped" (a limit of iterations that cannot be lifted); "missed" (the tightest tolerance was
         not good enough); "other objective?"; "unsupported"; "failed".
     seconds, suboptimality, tolerance : float
-        Of the run that met the target, else of the best one; NaN where there was none.
+        Of the run that met the target, else of the best one; NaN if there was none.
     """
 
     dataset: str
@@ -90,7 +90,7 @@ class PeerBench:
         self.optima = Store(out / "optima.jsonl", problem, older)
 
     def cells(self, dataset: Dataset, C: float, solvers: Sequence[str]) -> Iterator[list[Cell]]:
-        """Yield for each solver in turn its cells, one a target."""
+        """Yield the cells of each solver in turn, one per target."""
         s = self.settings
         data = str(dataset.parsed(self.out / "data"))
         job = {"source": dataset.source, "data": data, "C": C, "loss": s.loss, "intercept": s.intercept}
@@ -135,8 +135,8 @@ def judge(record: Record, optimum: Optimum, target: float) -> Cell:
     met = _first_that_meets(record["solver"], rungs, target)
     shown = met or min(rungs, key=lambda rung: rung.suboptimality, default=_Rung(nan, nan, nan))
     last = events[-1] if events else {"event": "failed", "message": "nothing happened"}
-    if any(rung.suboptimality < IMPOSSIBLE for rung in rungs) or (
-        last["event"] == "exhausted" and shown.suboptimality > FAR
+    if any(rung.suboptimality < BELOW_OPTIMUM for rung in rungs) or (
+        last["event"] == "exhausted" and shown.suboptimality > FAR_FROM_OPTIMUM
     ):
         status = "other objective?"
     elif met and met.seconds <= record["deadline"]:
@@ -183,7 +183,7 @@ def _runs(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _first_that_meets(solver: str, rungs: list[_Rung], target: float) -> _Rung | None:
-    """Return the loosest rung that answers the target; a certified one answers only the target it was asked for."""
+    """Return the loosest rung that meets the target; a solver that certifies must have been asked for this target."""
     if make_solver(solver).certifies:
         return next((rung for rung in rungs if rung.tolerance == target and not rung.timed_out), None)
     return next((rung for rung in rungs if rung.suboptimality <= target), None)

@@ -1,4 +1,4 @@
-"""Run a job in a process of its own, on one thread, and end it where it takes too long."""
+"""Run a job in a process of its own, on one thread, and end it if it takes too long."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from time import monotonic
 from typing import IO, Any
 
 WORKER = ("-m", "hingeline.bench.worker")
-SETUP = 600.0  # seconds for loading, converting and compiling, which are not timed
-GRACE = 5.0  # seconds beyond the deadline for a solver that ends itself and then certifies what it has
+SETUP_SECONDS = 600.0  # for loading, converting and compiling, which are not timed
+GRACE_SECONDS = 5.0  # beyond the deadline, for a solver that ends itself and then certifies what it has
 THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR", "NUMBA")
 
 
 def run_job(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the events of a job; the last one is ``killed`` where a run did not end in time, ``failed`` for a crash.
+    """Return the events of a job; the last one is ``killed`` if a run did not end in time, ``failed`` after a crash.
 
     The clock starts again with each event. A worker that needs more or less than the deadline until its next event
-    says so beforehand (event ``limit``).
+    announces that with an event ``limit``.
     """
     environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in THREADS}
     lines: Queue[str | None] = Queue()
@@ -45,13 +45,13 @@ def run_job(job: dict[str, Any]) -> list[dict[str, Any]]:
         try:
             process.stdin.write(json.dumps(job))
             process.stdin.close()
-            seconds = SETUP
+            seconds = SETUP_SECONDS
             while (line := _next(lines, seconds)) is not None:
                 event = json.loads(line)
-                seconds = (event["seconds"] if event["event"] == "limit" else job["deadline"]) + GRACE
+                seconds = (event["seconds"] if event["event"] == "limit" else job["deadline"]) + GRACE_SECONDS
                 if event["event"] != "limit":
                     events.append(event)
-            if process.wait(timeout=SETUP) != 0:
+            if process.wait(timeout=SETUP_SECONDS) != 0:
                 events.append(_crash(process, complaints))
         except (Empty, subprocess.TimeoutExpired):
             events.append({"event": "killed"})
@@ -71,7 +71,7 @@ def _read(stream: IO[str], lines: Queue[str | None]) -> None:
 
 
 def _next(lines: Queue[str | None], seconds: float) -> str | None:
-    """Return the next line, or None at the end; waits in short turns, so that Ctrl-C is heard on every system."""
+    """Return the next line, or None at the end; wait in short turns, so that Ctrl-C works on every system."""
     end = monotonic() + seconds
     while True:
         try:
@@ -84,5 +84,5 @@ def _next(lines: Queue[str | None], seconds: float) -> str | None:
 def _crash(process: subprocess.Popen[str], complaints: IO[str]) -> dict[str, Any]:
     process.wait()
     complaints.seek(0)
-    last = (complaints.read().strip().splitlines() or ["nothing was said"])[-1]
+    last = (complaints.read().strip().splitlines() or ["it printed nothing"])[-1]
     return {"event": "failed", "message": f"ended with status {process.returncode}: {last}"}

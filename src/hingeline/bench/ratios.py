@@ -1,4 +1,4 @@
-"""How many times faster: seconds of some solvers over those of others, cell by cell and over all of them."""
+"""How many times faster: seconds of some solvers over those of others, per cell and over all cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGE_C = 10.0  # from here on, dual coordinate descent as LIBLINEAR does it is 
 
 
 class Ratio(NamedTuple):
-    """A ratio of seconds, NaN where it is not known; ``bound``: at least that, since what is above was late."""
+    """A ratio of seconds, NaN if it is not known; with ``bound`` it is a lower bound, since the numerator was late."""
 
     value: float
     bound: bool
@@ -40,12 +40,12 @@ def speed_up(group: Group) -> Ratio:
 
 
 def regret(group: Group) -> Ratio:
-    """Return auto's seconds over those of the engine that was best, as is known in hindsight."""
+    """Return auto's seconds over those of the best engine, which is known in hindsight."""
     return ratio(group, [AUTO], NAMES)
 
 
 def over_liblinear(group: Group) -> Ratio:
-    """Return the seconds of LIBLINEAR's code without its limit of sweeps (scikit-learn's) over auto's, at large C."""
+    """Return the seconds of scikit-learn, which is LIBLINEAR without its limit of sweeps, over auto's, at large C."""
     large = all(cell.C >= LARGE_C for cell in group.values())
     return ratio(group, ["sklearn"], [AUTO]) if large else Ratio(nan, False)
 
@@ -59,7 +59,7 @@ LINES: tuple[tuple[str, Callable[[Group], Ratio], Callable[..., tuple[Ratio, Gro
 
 
 def summary(groups: Iterable[Group]) -> list[str]:
-    """Return what is known over all cells, a line for each kind of ratio and each target."""
+    """Return the summary over all cells, one line per kind of ratio and target."""
     groups = [group for group in groups if group]
     targets = dict.fromkeys(cell.target for group in groups for cell in group.values())
     lines = []
@@ -72,7 +72,7 @@ def summary(groups: Iterable[Group]) -> list[str]:
                 lines.append(f"{title}{to}: {_mean(found)}, {_worst(worst(found, key=lambda pair: pair[0].value))}")
         late = [group for group in there if _is_late(group)]
         if late:
-            lines.append(f"auto late{to} where another solver was not: {'; '.join(map(_name, late))}")
+            lines.append(f"auto late{to} although another solver was not: {'; '.join(map(_name, late))}")
     return lines
 
 

@@ -21,7 +21,7 @@ LADDER = tuple(10.0 ** (-k / 2) for k in range(19))
 
 
 class Unsupported(Exception):
-    """Raised by ``prepare`` or ``run`` where a solver cannot take the task; the message says why."""
+    """Raised by ``prepare`` or ``run`` if a solver cannot take the task; the message says why."""
 
 
 class Solver(ABC):
@@ -34,10 +34,10 @@ class Solver(ABC):
     losses : tuple of str
         Losses it knows.
     certifies : bool
-        Whether its tolerance is the target itself (a relative duality gap). Otherwise a ladder of tolerances is
-        tried, from loose to tight.
+        Whether its tolerance is the target itself (a relative duality gap). Otherwise several tolerances are tried,
+        from loose to tight.
     own_intercept : bool
-        Whether it adds the constant feature by itself. Otherwise ``X`` comes with a column of ones.
+        Whether it adds the constant feature itself. Otherwise ``X`` comes with a column of ones.
     capped : bool
         Whether the last ``run`` was ended by a limit of iterations that cannot be lifted.
     timed_out : bool
@@ -53,12 +53,12 @@ class Solver(ABC):
     _converted: Any = None
 
     def warm_up(self, task: Task) -> None:
-        """Do what only the first run of a process pays for: imports, compiling, memory."""
+        """Do what costs time in the first run of a process alone: imports, compiling, memory."""
         self.prepare(task.tiny())
         self.run(self.ladder([0.1])[0], 1.0, seed=0)
 
     def prepare(self, task: Task) -> None:
-        """Take the task over. Several tasks in turn may share one X, which is converted once."""
+        """Accept a task. Several tasks may share one X, which is converted once."""
         self.task = task
         if self._converted is not task.X:
             self.convert(task)
@@ -68,8 +68,8 @@ class Solver(ABC):
         """Bring the rows into the form that the solver takes: here, ``X`` with the constant feature."""
         self.X = task.X if self.own_intercept else task.full_X()
 
-    def begin(self) -> None:  # noqa: B027 (most have nothing to forget)
-        """Forget what a run over all classes does once and is timed for; called before the first of them."""
+    def begin(self) -> None:  # noqa: B027 (most solvers have nothing to forget)
+        """Forget what a run does once for all classes, since it is timed; called before the first class."""
 
     @abstractmethod
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
@@ -77,7 +77,7 @@ class Solver(ABC):
 
     @abstractmethod
     def weights(self) -> np.ndarray:
-        """Return w of the last run, with the intercept at its end where the task has one."""
+        """Return w of the last run, with the intercept at its end if the task has one."""
 
     def ladder(self, targets: Sequence[float]) -> tuple[float, ...]:
         """Return the tolerances to try."""
@@ -119,7 +119,7 @@ class Hingeline(Solver):
         self.w = np.append(solution.w, solution.intercept) if self.task.intercept else solution.w
         self.timed_out = solution.stop_reason == "max_time"
         gap = solution.certificate.gap
-        if gap > tolerance and not self.timed_out:  # a target that rounding does not allow was not met
+        if gap > tolerance and not self.timed_out:  # rounding does not allow this target
             raise RuntimeError(f"ended by {solution.stop_reason} at a gap of {gap:.1e}, asked for {tolerance:.1e}")
 
     def weights(self) -> np.ndarray:
@@ -160,7 +160,7 @@ def make_solver(name: str) -> Solver:
 
 
 def missing_package(name: str) -> str | None:
-    """Return the package that a solver lacks, None where it is installed."""
+    """Return the package that a solver lacks, None if it is installed."""
     try:
         package = make_solver(name).package
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
 """Steps to equal quality: hybrid against the better of the paper's two engines, baseline and avsf.
 
-At equal eps avsf stops at a looser gap than baseline, so each engine is asked for the same certified duality gap. Steps
-depend on the order of visits and not on the machine: the median over seeds counts.
+At equal eps avsf stops at a larger gap than baseline, so each engine is asked for the same certified duality gap. Steps
+depend on the order of visits and not on the computer, so the median over seeds counts.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .training import Trainer
 
 RIVALS = ("baseline", "avsf")
 SOLVERS = (*RIVALS, "hybrid")
-EXPENSIVE_C = 1.0  # from here on, adaptive frequencies have something to gain
+LARGE_C = 1.0  # from here on, adaptive frequencies have something to gain
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Medians over ``seeds`` trainings; ``steps`` is infinite where at least half of them were late."""
+    """Medians over ``seeds`` trainings; ``steps`` is infinite if at least half of them were late."""
 
     dataset: str
     C: float
@@ -44,7 +44,7 @@ class StepsBench:
         self.trainer = Trainer(out / "data")
 
     def cell(self, dataset: Dataset, C: float, solver: str) -> Cell:
-        """Return the medians of one engine; once half of the seeds are late, the others are not run."""
+        """Return the medians of one engine; as soon as half of the seeds are late, the others are not run."""
         done = list[Record]()
         late = 0
         while len(done) < self.seeds and 2 * late < self.seeds:
@@ -63,7 +63,7 @@ class StepsBench:
         )
 
     def _training(self, dataset: Dataset, C: float, solver: str, seed: int) -> Record:
-        """Return one training, from an earlier run where it finished (or had as much time)."""
+        """Return one training: that of an earlier run if it finished or had as much time, else a new one."""
         key: Record = {"source": dataset.source, "C": C, "solver": solver, "gap_tol": self.gap_tol, "seed": seed}
         record = self.store.find(self.deadline, **key)
         if record is None:
@@ -74,7 +74,7 @@ class StepsBench:
 
 
 def ratio(cells: Mapping[str, Cell]) -> float:
-    """Return hybrid's steps over those of the better rival, NaN where both rivals were late."""
+    """Return hybrid's steps over those of the better rival, NaN if both rivals were late."""
     best = min(cells[solver].steps for solver in RIVALS)
     return nan if best == inf else cells["hybrid"].steps / best
 
@@ -89,15 +89,15 @@ def row(cells: Mapping[str, Cell]) -> list[str]:
 
 
 def summary(groups: Iterable[Mapping[str, Cell]]) -> list[str]:
-    """Return the worst ratio over all data sets and C, and the geometric mean where C is not small."""
+    """Return the worst ratio over all data sets and C, and the geometric mean over those with a large C."""
     found = [(value, cells["hybrid"]) for cells in groups if not isnan(value := ratio(cells))]
     lines = []
     if found:
         value, cell = max(found, key=lambda pair: pair[0])
         where = f"{cell.dataset}, C {cell.C:g}"
         lines.append(f"hybrid / better of baseline and avsf: {value:.3g}x in the worst of {len(found)} cells ({where})")
-    large = [value for value, cell in found if cell.C >= EXPENSIVE_C]
+    large = [value for value, cell in found if cell.C >= LARGE_C]
     if large:
         mean = exp(sum(map(log, large)) / len(large))
-        lines.append(f"C >= {EXPENSIVE_C:g}: {mean:.3g}x in the geometric mean of {len(large)} cells")
+        lines.append(f"C >= {LARGE_C:g}: {mean:.3g}x in the geometric mean of {len(large)} cells")
     return lines

@@ -1,4 +1,4 @@
-"""Results kept as lines of JSON, so that an interrupted benchmark goes on where it was."""
+"""Results kept as lines of JSON, so that an interrupted benchmark can go on."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Record = dict[str, Any]
 
 
 class Store:
-    """Records in a file, one a line, found again by the fields in ``key``.
+    """Records in a file, one per line, found again by the fields in ``key``.
 
-    A record has ``deadline`` and ``finished`` (whether it ended within it). What did not is run again only where more
-    time is given. ``older`` gives the fields of the key that files of earlier versions lack.
+    A record has ``deadline`` and ``finished`` (whether it ended in time). If it did not, it is run again only if there
+    is more time now. ``older`` gives the fields of the key that files of earlier versions lack.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Store:
                 raise ValueError(f"{path}, line {number}: not a record of this benchmark ({error!r}).") from error
 
     def find(self, deadline: float, **wanted: Any) -> Record | None:
-        """Return the record with the fields ``wanted``, None where it must be made."""
+        """Return the record with the fields ``wanted``, None if it has to be made."""
         record = self._records.get(self._key_of(wanted))
         if record is None or not (record["finished"] or record["deadline"] >= deadline):
             return None

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 Row = list[str]
 MARKS = {"capped": "capped", "missed": "missed", "other objective?": "other?", "unsupported": "n/a", "failed": "failed"}
 LEGEND = {
-    "deadline": "> not there after the deadline; killed",
-    "capped": "capped: a limit of iterations ended it short of the target, without a word",
+    "deadline": "> did not reach the target before the deadline",
+    "capped": "capped: ended by a limit of iterations before it reached the target, without an error",
     "missed": "missed: its tightest tolerance was not good enough",
     "other objective?": "other?: better than the certified optimum, or far from it at its tightest tolerance",
     "unsupported": "n/a: does not take this loss or data",
-    "failed": "failed: see the CSV file for what it said",
+    "failed": "failed: see the CSV file for its message",
 }
 LOOSE = "! the optimum is certified only to more than a tenth of the target: suboptimalities are upper bounds"
 
 
 def write_csv(path: Path, kind: type[Any], cells: Iterable[Any]) -> None:
-    """Write cells, one a line."""
+    """Write cells, one per line."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(kind)])
         writer.writeheader()
@@ -78,7 +78,7 @@ def paper_rows(name: str, cells: Mapping[tuple[str, float], paper.Cell], Cs: Seq
 
 
 def _seconds(cell: paper.Cell | None, any_finished: bool) -> str:
-    """Return seconds as the paper prints them: a star for a lower bound, --- where no solver finished."""
+    """Return seconds as the paper prints them: a star for a lower bound, --- if no solver finished."""
     if cell is None:
         return ""
     if cell.seconds is None or not (cell.finished or any_finished):
@@ -94,7 +94,7 @@ def _steps(cell: paper.Cell | None) -> str:
 def peer_panels(cells: Iterable[peers.Cell], solvers: Sequence[str], target: float) -> dict[str, CGridDisplay]:
     """Return for each data set its display: seconds to one target against C."""
     kept = [cell for cell in cells if cell.target == target]
-    # Fixed for all panels; hingeline's engines are solid.
+    # The same in all panels; hingeline's engines have solid lines.
     styles = {
         solver: {"color": f"C{k % 10}", "linestyle": "-" if solver in SOLVERS else "--"}
         for k, solver in enumerate(solvers)

@@ -1,4 +1,4 @@
-"""What is minimised: one binary problem, and the problems that a data set of several classes falls into."""
+"""What is minimised: one binary problem, or one per class of a data set with several classes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..solvers.one_versus_rest import OneVersusRest
 class Task:
     """|w|^2/2 + C sum_i loss(1 - y_i <x_i, w>).
 
-    With ``intercept``, x_i has a constant feature 1 at its end, whose weight is regularised like the others (that is
-    LIBLINEAR's -B 1 and scikit-learn's intercept). ``X`` does not hold it.
+    With ``intercept``, x_i has a constant feature 1 at its end, whose weight is regularised like the others, as with
+    LIBLINEAR's -B 1 and in scikit-learn. ``X`` does not hold it.
     """
 
     X: Any
@@ -34,7 +34,7 @@ class Task:
         return 0.5 * float(w @ w) + self.C * float(slack @ slack if self.loss == "squared_hinge" else slack.sum())
 
     def full_X(self) -> Any:
-        """Return X with the constant feature, for solvers that do not have it by themselves."""
+        """Return X with the constant feature, for solvers that do not add it themselves."""
         if not self.intercept:
             return self.X
         from scipy import sparse
@@ -42,7 +42,7 @@ class Task:
         return sparse.csr_matrix(sparse.hstack([self.X, np.ones((self.X.shape[0], 1))], format="csr"))
 
     def tiny(self, n_rows: int = 20) -> Task:
-        """Return a task of a few rows in the same layout, for warming up: rows of both labels, columns in use only."""
+        """Return a task of a few rows with both labels, in the same layout, without empty columns, for warming up."""
         rows = np.concatenate([np.flatnonzero(self.y == label)[: n_rows // 2] for label in (-1.0, 1.0)])
         part = self.X[rows]
         part = part[:, np.unique(part.indices)]

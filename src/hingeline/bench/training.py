@@ -1,4 +1,4 @@
-"""Trainings in this process, on one thread, with kernels compiled beforehand: where a clock and steps are enough."""
+"""Trainings in this process, on one thread, with kernels compiled beforehand: for benchmarks of hingeline alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .task import Tasks
 
 
 class Trainer:
-    """Trains the paper's machine (hinge loss, no intercept); one data set at a time is in memory."""
+    """Trains the paper's model (hinge loss, no intercept); one data set at a time is in memory."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
@@ -20,14 +20,14 @@ class Trainer:
         self._warm = set[tuple[str, str]]()
 
     def tasks(self, dataset: Dataset, C: float) -> Tasks:
-        """Return the problems of a data set: one for two classes, else one a class."""
+        """Return the problems of a data set: one for two classes, one per class for more."""
         if self._loaded[0] != dataset.source:
             self._loaded = ("", None, None)
             self._loaded = (dataset.source, *read_arrays(dataset.parsed(self.cache)))
         return Tasks(*self._loaded[1:], C=C, loss="hinge")
 
     def train(self, dataset: Dataset, solver: str, C: float, deadline: float, seed: int, **stop: float) -> Record:
-        """Return what a training came to: seconds and steps (of all classes), whether it was done, and its gap."""
+        """Return seconds and steps of a training (of all classes), whether it finished, and its gap."""
         from threadpoolctl import threadpool_limits
 
         tasks = self.tasks(dataset, C)

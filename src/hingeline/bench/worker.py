@@ -1,6 +1,6 @@
-"""The process that one solver runs in: a task as JSON on standard input, a line of JSON for each thing that happened.
+"""The process that one solver runs in: a job as JSON on standard input, one line of JSON per event on standard output.
 
-``python -m hingeline.bench.worker`` is started by ``process``, which kills it where a run takes too long. Lines written
+``python -m hingeline.bench.worker`` is started by ``process``, which kills it if a run takes too long. Lines written
 before that are not lost.
 """
 
@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 from .capture import redirect
 from .datasets import read_arrays
-from .process import SETUP
+from .process import SETUP_SECONDS
 from .solvers import Hingeline, Solver, Unsupported, make_solver, solve_task
 from .task import Tasks
 
-OPTIMUM_GAP = 1e-7  # of the certified optimum that all are measured against
-SHORT = 0.05  # seconds; a clock and a machine are too restless for a single run of less
-ENOUGH = 0.2  # seconds of short runs in all, whose median is good
+OPTIMUM_GAP = 1e-7  # of the certified optimum that all solvers are compared with
+SHORT_SECONDS = 0.05  # a single run that is shorter than this cannot be timed well
+ENOUGH_SECONDS = 0.2  # of short runs in all, whose median is good
 MOST_RUNS = 50
 Event = dict[str, Any]
 
@@ -39,13 +39,13 @@ def main() -> None:
     """Read the job, do it, and write what happens."""
     job = json.load(sys.stdin)
     results = redirect()
-    warnings.simplefilter("ignore")  # a solver's complaint about a loose tolerance is no news here
+    warnings.simplefilter("ignore")  # solvers warn of loose tolerances, which are meant here
     for event in events(job):
         print(json.dumps(event), file=results, flush=True)
 
 
 def events(job: dict[str, Any]) -> Iterator[Event]:
-    """Yield what happens in a job, the reason of a failure included."""
+    """Yield the events of a job, including the reason of a failure."""
     try:
         tasks = Tasks(*read_arrays(Path(job["data"])), job["C"], job["loss"], job["intercept"])
         yield from (optimum if job["kind"] == "optimum" else ladder)(tasks, job)
@@ -60,7 +60,7 @@ def events(job: dict[str, Any]) -> Iterator[Event]:
 def optimum(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
     """Yield better and better bounds of the optimum until they meet; of several classes, the sums.
 
-    Each engine goes on where the last one ended. Classes whose turn has not come have bounds too: those of w = 0.
+    Each engine starts from the solution of the last one. Classes that are not trained yet have the bounds of w = 0.
     """
     Hingeline("auto").warm_up(tasks[0])
     yield {"event": "ready"}
@@ -87,9 +87,9 @@ def optimum(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
 
 
 def ladder(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
-    """Yield a run for each tolerance, from loose to tight, until the tightest target is met.
+    """Yield one run per tolerance, from loose to tight, until the tightest target is met.
 
-    A run that meets a target that no looser one has met is repeated, with other seeds.
+    If a run is the first to meet a target, it is repeated with other seeds.
     """
     solver = make_solver(job["solver"])
     if tasks.loss not in solver.losses:
@@ -114,24 +114,24 @@ def ladder(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
 
 
 def _repeat(solver: Solver, tasks: Tasks, first: Event, job: dict[str, Any]) -> Iterator[Event]:
-    """Yield further runs of the first one's tolerance: as many as were asked for, more where they are short."""
-    short, total, seed = first["seconds"] < SHORT, first["seconds"], 1
-    while seed < job["repeat"] or (short and total < ENOUGH and seed < MOST_RUNS):
+    """Yield further runs with the tolerance of the first: as many as were asked for, and more if they are short."""
+    short, total, seed = first["seconds"] < SHORT_SECONDS, first["seconds"], 1
+    while seed < job["repeat"] or (short and total < ENOUGH_SECONDS and seed < MOST_RUNS):
         run = yield from _run(solver, tasks, first["tolerance"], job["deadline"], seed)
         yield run
         total, seed = total + run["seconds"], seed + 1
 
 
 def _run(solver: Solver, tasks: Tasks, tolerance: float, deadline: float, seed: int) -> Generator[Event, None, Event]:
-    """Return one run: the classes one after another, their seconds and objectives summed.
+    """Return one run: all classes one after another, with the sums of their seconds and objectives.
 
-    Yields how long the next thing may take. Classes that the deadline leaves untrained count with w = 0.
+    Yields how long the next step may take. Classes that the deadline leaves untrained count with w = 0.
     """
     seconds, values, capped, timed_out = 0.0, list[float](), False, False
     solver.begin()
     for task in tasks:
         if len(tasks) > 1:
-            yield {"event": "limit", "seconds": SETUP}
+            yield {"event": "limit", "seconds": SETUP_SECONDS}
             solver.prepare(task)
         yield {"event": "limit", "seconds": deadline - seconds}
         began = perf_counter()
@@ -153,14 +153,14 @@ def _run(solver: Solver, tasks: Tasks, tolerance: float, deadline: float, seed: 
 
 
 def _meets(solver: Solver, run: Event, target: float, dual: float) -> bool:
-    """Tell whether a run answers a target: where the solver certifies its results, only the one that was asked to."""
+    """Tell whether a run meets a target; a solver that certifies must have been asked for this target."""
     if solver.certifies:
         return bool(run["tolerance"] == target and not run["timed_out"])
     return bool(run["objective"] - dual <= target * dual)
 
 
 def version_of(module: str) -> str:
-    """Return the version of a module or of its distribution, empty where neither tells."""
+    """Return the version of a module or of its distribution, empty if neither has one."""
     if stated := getattr(sys.modules.get(module), "__version__", ""):
         return str(stated)
     names = packages_distributions().get(module.partition(".")[0], [])
