@@ -21,6 +21,7 @@ from hingeline.solvers.engines import SOLVERS
 from .options import natural, positive_float, positive_int
 
 DEFAULT_FOLDS = 5
+SEARCHED_REGRESSION = numbers_with(is_regression=True, can_search=True)
 
 
 class Words(NamedTuple):
@@ -243,7 +244,7 @@ LIBLINEAR's options, with the same meanings and defaults:
   -R          do not regularise its weight; needs -B 1 (for -s {numbers_with(can_free_bias=True)})
   -wLABEL W   multiply C by W for a class
   -v N        N-fold cross validation instead of a model
-  -C          look for the best C (and p for -s 11) by cross validation instead of a model
+  -C          look for the best C (and p for -s {SEARCHED_REGRESSION}) by cross validation instead of a model
   -q          print only results
 
 hingeline's own:

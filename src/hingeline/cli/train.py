@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
     options = parse_train(args.parser, args.words)
     if options.assumed_type:
-        warn("Solver not specified. Using -s 2")
+        warn(f"Solver not specified. Using -s {options.settings.type}")
     if options.run is not None:
         from hingeline.io.records.run_folder import prepare
 

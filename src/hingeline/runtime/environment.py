@@ -1,4 +1,4 @@
-"""Where something was computed: versions and machine, for records that others are to understand."""
+"""Where something was computed: versions, system and processor, for records that others will read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 
 
 def environment() -> dict[str, str | int]:
-    """Return versions, system and processor; no package is imported for it."""
+    """Return versions, system and processor; imports no package."""
     found: dict[str, str | int] = {"hingeline": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
