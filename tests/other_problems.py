@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from problems import csr
 
@@ -27,6 +29,28 @@ def crammer_singer_dual(X, codes, alpha, bias=0.0):
     others = alpha.copy()
     others[np.arange(len(codes)), codes] = 0.0
     return -0.5 * np.sum(W**2) - others.sum()
+
+
+def assert_feasible_examples(alpha, y, C):
+    """Every row of Crammer and Singer's dual variables sums to zero exactly and lies in its box."""
+    for i, row in enumerate(alpha):
+        assert sum(map(Fraction, row.tolist())) == 0
+        upper = np.where(np.arange(row.size) == y[i], C[i], 0.0)
+        assert (row <= upper).all()
+
+
+def exact_crammer_singer(X, y, C, W, alpha):
+    """The primal at the weights W and the dual at alpha, in fractions."""
+    X, W, alpha, C = ([[Fraction(float(v)) for v in np.atleast_1d(row)] for row in array] for array in (X, W, alpha, C))
+    k, d = len(W), len(W[0])
+    primal = sum(v * v for w in W for v in w) / 2
+    for x, own, (c_i,) in zip(X, y, C, strict=True):
+        scores = [sum(a * b for a, b in zip(x, w, strict=True)) for w in W]
+        primal += c_i * max(scores[c] + (c != own) - scores[own] for c in range(k))
+    V = [[sum(a[c] * x[j] for a, x in zip(alpha, X, strict=True)) for j in range(d)] for c in range(k)]
+    dual = -sum(v * v for w in V for v in w) / 2
+    dual -= sum(a[c] for a, own in zip(alpha, y, strict=True) for c in range(k) if c != own)
+    return primal, dual
 
 
 def loss_sum(name, f, y, C):

@@ -90,7 +90,7 @@ def _other_problems(X: Any, y: Any) -> int:
         solve(wide, y, loss=smooth, l1_ratio=1.0)
         solve(X, y, loss=smooth, free_intercept=True)
         count += 3
-    LinearSVC(multi_class="crammer_singer").fit(X, np.arange(y.size) % 3)
+    LinearSVC(multi_class="crammer_singer", C=1e3).fit(X, np.arange(y.size) % 3)  # so hard that every engine runs
     OneClassSVM().fit(X)
     return count + 2
 

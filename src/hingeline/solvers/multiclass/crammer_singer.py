@@ -7,8 +7,9 @@ Dual       max_a   W(a) = -sum_c |w_c|^2/2 - sum_i sum_{c != y_i} a_ic,   w_c = 
 LIBLINEAR's type 4 (Keerthi et al., 2008). A step solves the sub-problem of one example, all its classes, exactly; its
 gain is what Algorithm 5 compares with the average, so an example has one preference. Examples that sit firmly at a
 corner of their box leave the active set, and classes that are irrelevant to an example are left out of its steps, until
-all come back. Equal rows with different labels are settled together before each sweep (twin_steps.py). Two classes are
-a binary hinge problem with twice the C and half the objective (w_2 = -w_1), and go to its engines.
+all come back. Equal rows with different labels are settled together before each sweep (twin_steps.py). If sweeps
+converge slowly, and features and classes are few, Newton's method takes over (proximal_newton.py). Two classes are a
+binary hinge problem with twice the C and half the objective (w_2 = -w_1), and go to its engines.
 
 The gap is summed over pairs (example, class), each term >= 0, with G_ic = <x_i, w_c> + [c != y_i]:
 
@@ -20,68 +21,36 @@ That holds for feasible a only, so variables are made exactly feasible before th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from math import fsum, inf, sqrt
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from ...data.problem import Data, Problem, make_problem
+from ...data.problem import Data, make_problem
 from ...kernels.losses import Hinge
-from ...kernels.passes import squared_length, weighted_lengths
 from ...kernels.random import seeded
 from ...kernels.types import Indices, Matrix, Vector
 from ...runtime.pace import Pace
-from ...solution import Certificate, Progress, Snapshot, Solution
-from ..certificate import UNIT_ROUNDOFF
-from ..certificate_parts import sum_parts
-from ..clock import Clock
-from ..driver import Run, Verdict
-from ..engines import stepwise_engine
-from ..finish import run_accurately, solution_of
+from ...solution import Progress, Solution
+from ..clock import NEXT_PHASE, Clock
+from ..driver import SWEEP, Run, Verdict
+from ..engines import AUTO, HYBRID, NEWTON, stepwise_engine
+from ..finish import ended, run_accurately, solution_of
 from ..frequencies import Frequencies
 from ..one_versus_rest import OneVersusRest
+from ..select import is_for_rounding
 from ..stop import Stop
 from ..train import train
-from .example_passes import Examples, add_class_weights, certify_examples, make_feasible
+from ..trend import Budget
+from .dual_state import DualState, dual_state
 from .example_steps import Seen, visit_examples
-from .twin_steps import settle_twins
+from .proximal_newton import LARGEST_SYSTEM, proximal_newton
 from .twins import Twins, contradictory_twins
 
 ACCURATE = 1e-9  # violation to which small problems are solved
-
-
-@dataclass
-class DualState:
-    """The dual variables of all examples, and their weights."""
-
-    data: Data
-    examples: Examples
-
-    def refresh(self, pace: Pace) -> Certificate:
-        """Make the variables feasible, compute w afresh, and return the exact certificate there."""
-        examples, n = self.examples, self.data.n_rows
-        examples.w[:] = 0.0
-        for begin, end in pace.slices(n):
-            make_feasible(examples.alpha, examples.C, examples.y, begin, end)
-            add_class_weights(examples, begin, end)
-        parts = (certify_examples(examples, begin, end) for begin, end in pace.slices(n))
-        return sum_parts(parts).certificate(0.5 * squared_length(examples.w))
-
-    def settle(self, twins: Twins, pace: Pace) -> tuple[int, float]:
-        """Solve the sub-problems of the twins; returns steps and gain."""
-        parts = [settle_twins(self.examples, twins, begin, end) for begin, end in pace.slices(twins.n_groups)]
-        return sum(steps for steps, _ in parts), fsum(gain for _, gain in parts)
-
-    def snapshot(self) -> Snapshot:
-        """Return the model so far: weights of shape (n_classes, n_features), intercepts of shape (n_classes,)."""
-        W = self.examples.w.reshape(-1, self.examples.alpha.shape[1]).T
-        return Snapshot(np.ascontiguousarray(W[:, :-1]), self.data.rows.bias * W[:, -1])
-
-    def floor(self) -> float:
-        """Return about what rounding makes of a violation at the optimum."""
-        lengths = 2.0 * weighted_lengths(np.abs(self.examples.alpha).max(axis=1), self.data.q)
-        return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * lengths)
+REVIEWED_SWEEPS = 20  # after which their trend is compared with the cost of Newton's method
+NEWTON_STEPS, STEP_COST, ROW_COST, TYPICAL_SUPPORT = 40, 3000.0, 10.0, 3  # the cost of that, in visits of an example
 
 
 def train_crammer_singer(
@@ -120,27 +89,36 @@ def train_crammer_singer(
         frequencies = Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks)
         _sweep(state, run, frequencies, twins)
 
-    reason = run_accurately(sweep, run, data, solver, ACCURATE)
+    if solver == AUTO and state.examples.w.size <= LARGEST_SYSTEM:
+        reason, solver = _sweep_then_newton(sweep, state, run)
+    else:
+        reason = run_accurately(sweep, run, data, solver, ACCURATE)
     certificate = run.certificate_after(reason, to_the_end)
     w, intercept = state.snapshot()[:2]
     return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=state.examples.alpha)
 
 
-def dual_state(problem: Problem, k: int, alpha0: Matrix | None) -> DualState:
-    """Return the variables at ``alpha0`` (moved into the box) or zero; rows of zeros at one of their optima."""
-    data, y = problem.data, problem.y
-    C = np.broadcast_to(np.asarray(problem.C, dtype=np.float64), data.n_rows).copy()
-    alpha = np.zeros((data.n_rows, k))
-    if alpha0 is not None:
-        alpha[:] = alpha0
-        make_feasible(alpha, C, y, 0, data.n_rows)
-    solved = (data.q == 0.0) | (C == 0.0)
-    alpha[solved] = 0.0
-    alpha[solved, y[solved]] = C[solved]
-    alpha[solved, (y[solved] + 1) % k] = -C[solved]
-    w, live = np.zeros((data.n_features + 1) * k), np.zeros((data.n_rows, k), dtype=np.uint32)
-    n_live = np.full(data.n_rows, k, dtype=np.uint32)
-    return DualState(data, Examples(data.rows, data.q, C, y, alpha, w, live, n_live))
+def _sweep_then_newton(sweep: Callable[[], None], state: DualState, run: Run) -> tuple[str, str]:
+    """Sweep as long as that promises to be cheaper than Newton's method; returns why training ended, and the engines.
+
+    Tiny problems are solved to the violation ACCURATE, which makes results independent of the order of rows.
+    """
+    data, stop = state.data, run.stop
+    cost = newton_cost(data.n_rows, state.examples.alpha.shape[1], data.n_features + 1)
+    goal = replace(stop, tol=min(stop.tol, ACCURATE)) if is_for_rounding(data, stop) else stop
+    run.begin_phase(goal, Budget(review=REVIEWED_SWEEPS * (SWEEP + data.n_rows), rival=cost, most=cost))
+    reason = ended(sweep)
+    if reason not in (NEXT_PHASE, "rounding"):
+        return reason, HYBRID
+    run.begin_phase(goal, Budget())
+    return ended(lambda: proximal_newton(state, run)), f"{HYBRID}+{NEWTON}"
+
+
+def newton_cost(n_rows: int, n_classes: int, n_weights: int) -> float:
+    """Return about what Newton's method costs, in visits of an example: scores, responses, Hessian, factorisation."""
+    support = min(n_classes, TYPICAL_SUPPORT)
+    row = ROW_COST + support**2 * n_weights / (4.0 * n_classes)
+    return NEWTON_STEPS * (STEP_COST + n_rows * row + (n_classes * n_weights) ** 2 / 6.0)
 
 
 def _sweep(state: DualState, run: Run, frequencies: Frequencies, twins: Twins) -> None:

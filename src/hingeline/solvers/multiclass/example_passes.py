@@ -11,6 +11,8 @@ from ...kernels.rows import Rows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from .row_verbs import class_axpy, class_scores
 
+NEAR_BOUND = 1e-6  # share of C_i that the other entries may miss if a_iy sits at it: rounding in an engine
+
 
 class Examples(NamedTuple):
     """What kernels see of the problem, with w = sum_i alpha_i (x) x_i, the classes of a feature side by side."""
@@ -57,10 +59,10 @@ def make_feasible(alpha: Matrix, C: Vector, y: Indices, begin: Index, end: Index
                     largest = c
         if inside and sums_to_zero(a):
             continue
-        if total > Ci:
+        at_bound = total >= Ci * (1.0 - (NEAR_BOUND if a[yi] == Ci else k * np.finfo(np.float64).eps))
+        if at_bound:
             for c in range(k):
                 a[c] *= Ci / total
-        at_bound = total >= Ci * (1.0 - k * np.finfo(np.float64).eps)
         unit = np.spacing(Ci) if at_bound else 2.0 * np.spacing(total)
         rest = 0.0
         for c in range(k):

@@ -1,0 +1,102 @@
+"""The state of Crammer and Singer's classifier: dual variables of all examples, their weights, their certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum, sqrt
+
+import numpy as np
+
+from ...data.problem import Data, Problem
+from ...kernels.passes import squared_length, weighted_lengths
+from ...kernels.types import Matrix, Vector
+from ...runtime.pace import Pace
+from ...solution import Certificate, Snapshot
+from ..certificate import UNIT_ROUNDOFF
+from ..certificate_parts import sum_parts
+from .example_passes import Examples, add_class_weights, certify_examples, make_feasible
+from .twin_steps import settle_twins
+from .twins import Twins
+
+STRETCHES = tuple(1.0 + 2.0**-bits for bits in range(51, 36, -2))
+WORTH_STRETCHING = 1e-6  # relative gap
+
+
+@dataclass
+class DualState:
+    """The dual variables of all examples, and weights: those of the variables, or an engine's own, near to them."""
+
+    data: Data
+    examples: Examples
+    has_own_weights: bool = False
+
+    def refresh(self, pace: Pace) -> Certificate:
+        """Make the variables feasible, compute their weights, and return the exact certificate.
+
+        Weights of an engine's own stay as they are, and their distance from those of the variables is part of the gap.
+        """
+        n, own = self.data.n_rows, self.examples.w.copy()
+        examples = self.examples
+        examples.w[:] = 0.0
+        for begin, end in pace.slices(n):
+            make_feasible(examples.alpha, examples.C, examples.y, begin, end)
+            add_class_weights(examples, begin, end)
+        apart = 0.0
+        if self.has_own_weights:
+            apart = 0.5 * squared_length(own - examples.w)
+            examples.w[:] = own
+        parts = (certify_examples(examples, begin, end) for begin, end in pace.slices(n))
+        return sum_parts(parts).certificate(0.5 * squared_length(examples.w), apart)
+
+    def take(self, alpha: Matrix, w: Vector) -> None:
+        """Go on from these variables, and weights that are not summed up from them."""
+        self.examples.alpha[:], self.examples.w[:] = alpha, w
+        self.has_own_weights = True
+
+    def stretch(self, pace: Pace) -> None:
+        """Lengthen an engine's own weights by a few units in the last place, if that makes the gap smaller.
+
+        At large C, margins of 1 that rounding makes too short by one unit may be most of the gap.
+        """
+        if not self.has_own_weights:
+            return
+        w, gap = self.examples.w, self.refresh(pace).gap
+        own = best = w.copy()
+        for factor in STRETCHES if gap > WORTH_STRETCHING else ():
+            w[:] = factor * own
+            stretched = self.refresh(pace).gap
+            if stretched < gap:
+                best, gap = w.copy(), stretched
+        w[:] = best
+
+    def settle(self, twins: Twins, pace: Pace) -> tuple[int, float]:
+        """Solve the sub-problems of the twins; returns steps and gain."""
+        parts = [settle_twins(self.examples, twins, begin, end) for begin, end in pace.slices(twins.n_groups)]
+        return sum(steps for steps, _ in parts), fsum(gain for _, gain in parts)
+
+    def snapshot(self) -> Snapshot:
+        """Return the model so far: weights of shape (n_classes, n_features), intercepts of shape (n_classes,)."""
+        W = self.examples.w.reshape(-1, self.examples.alpha.shape[1]).T
+        return Snapshot(np.ascontiguousarray(W[:, :-1]), self.data.rows.bias * W[:, -1])
+
+    def floor(self) -> float:
+        """Return about what rounding makes of a violation at the optimum."""
+        lengths = 2.0 * weighted_lengths(np.abs(self.examples.alpha).max(axis=1), self.data.q)
+        return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * lengths)
+
+
+def dual_state(problem: Problem, k: int, alpha0: Matrix | None) -> DualState:
+    """Return the variables at ``alpha0`` (moved into the box) or zero; rows of zeros at one of their optima."""
+    data, y = problem.data, problem.y
+    C = np.broadcast_to(np.asarray(problem.C, dtype=np.float64), data.n_rows).copy()
+    alpha = np.zeros((data.n_rows, k))
+    if alpha0 is not None:
+        alpha[:] = alpha0
+        make_feasible(alpha, C, y, 0, data.n_rows)
+    solved = (data.q == 0.0) | (C == 0.0)
+    alpha[solved] = 0.0
+    alpha[solved, y[solved]] = C[solved]
+    alpha[solved, (y[solved] + 1) % k] = -C[solved]
+    w, live = np.zeros((data.n_features + 1) * k), np.zeros((data.n_rows, k), dtype=np.uint32)
+    n_live = np.full(data.n_rows, k, dtype=np.uint32)
+    return DualState(data, Examples(data.rows, data.q, C, y, alpha, w, live, n_live))
