@@ -79,17 +79,8 @@ class PaperBench:
         """Return the means over the seeds; after a training that does not finish, no other seed is tried."""
         done = list[Record]()
         while len(done) < self.seeds and all(record["finished"] for record in done):
-            done.append(self._training(dataset, eps, solver, C, seed=len(done)))
+            key: Record = {"eps": eps, "solver": solver, "C": C, "seed": len(done)}
+            done.append(self.trainer.kept(self.store, dataset, self.deadline, key, tol=eps))
         seconds, steps = (fmean(record[name] for record in done) for name in ("seconds", "steps"))
         gap = max(record["gap"] for record in done)
         return Cell(dataset.name, eps, solver, C, seconds, steps, done[-1]["finished"], gap, len(done))
-
-    def _training(self, dataset: Dataset, eps: float, solver: str, C: float, seed: int) -> Record:
-        """Return one training: that of an earlier run if it finished or had as much time, else a new one."""
-        key: Record = {"source": dataset.source, "eps": eps, "solver": solver, "C": C, "seed": seed}
-        record = self.store.find(self.deadline, **key)
-        if record is None:
-            result = self.trainer.train(dataset, solver, C, self.deadline, seed, tol=eps)
-            record = key | {"dataset": dataset.name, "deadline": self.deadline} | result
-            self.store.add(record)
-        return record

@@ -48,7 +48,8 @@ class StepsBench:
         done = list[Record]()
         late = 0
         while len(done) < self.seeds and 2 * late < self.seeds:
-            done.append(self._training(dataset, C, solver, seed=len(done)))
+            key: Record = {"C": C, "solver": solver, "gap_tol": self.gap_tol, "seed": len(done)}
+            done.append(self.trainer.kept(self.store, dataset, self.deadline, key, gap_tol=self.gap_tol))
             late += not done[-1]["finished"]
         steps = median(record["steps"] if record["finished"] else inf for record in done)
         return Cell(
@@ -61,16 +62,6 @@ class StepsBench:
             seeds=self.seeds,
             deadline=self.deadline,
         )
-
-    def _training(self, dataset: Dataset, C: float, solver: str, seed: int) -> Record:
-        """Return one training: that of an earlier run if it finished or had as much time, else a new one."""
-        key: Record = {"source": dataset.source, "C": C, "solver": solver, "gap_tol": self.gap_tol, "seed": seed}
-        record = self.store.find(self.deadline, **key)
-        if record is None:
-            result = self.trainer.train(dataset, solver, C, self.deadline, seed, gap_tol=self.gap_tol)
-            record = key | {"dataset": dataset.name, "deadline": self.deadline} | result
-            self.store.add(record)
-        return record
 
 
 def ratio(cells: Mapping[str, Cell]) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .datasets import Dataset, read_arrays
 from .solvers import Hingeline, solve_task
-from .store import Record
+from .store import Record, Store
 from .task import Tasks
 
 
@@ -25,6 +25,16 @@ class Trainer:
             self._loaded = ("", None, None)
             self._loaded = (dataset.source, *read_arrays(dataset.parsed(self.cache)))
         return Tasks(*self._loaded[1:], C=C, loss="hinge")
+
+    def kept(self, store: Store, dataset: Dataset, deadline: float, key: Record, **stop: float) -> Record:
+        """Return the training of ``key``: that of an earlier run if it finished or had as much time, else a new one."""
+        key = key | {"source": dataset.source}
+        record = store.find(deadline, **key)
+        if record is None:
+            result = self.train(dataset, key["solver"], key["C"], deadline, key["seed"], **stop)
+            record = key | {"dataset": dataset.name, "deadline": deadline} | result
+            store.add(record)
+        return record
 
     def train(self, dataset: Dataset, solver: str, C: float, deadline: float, seed: int, **stop: float) -> Record:
         """Return seconds and steps of a training (of all classes), whether it finished, and its gap."""

@@ -217,12 +217,14 @@ def _line(k: int, table: Table) -> list[str]:
     """Return a line of the table from the folds that are done."""
     import numpy as np
 
+    from hingeline.selection.choice import means_and_errors
+
     cells = [table.cells[k, fold] for fold in range(table.n_folds) if (k, fold) in table.cells]
-    scores = np.array([cell.score for cell in cells])
-    error = f"{scores.std(ddof=1) / np.sqrt(scores.size):.4f}" if scores.size > 1 else ""
+    mean, error = means_and_errors(np.array([cell.score for cell in cells]))
+    error_text = "" if np.isnan(error) else f"{error:.4f}"
     seconds, gap = sum(cell.seconds for cell in cells), max(cell.gap for cell in cells)
     done = f"{len(cells)}/{table.n_folds}"
-    return [f"{table.Cs[k]:g}", f"{scores.mean():.4f}", error, f"{seconds:.2f}", f"{gap:.1e}", done]
+    return [f"{table.Cs[k]:g}", f"{mean:.4f}", error_text, f"{seconds:.2f}", f"{gap:.1e}", done]
 
 
 def _print_choice(table: Table, choice: Choice, args: argparse.Namespace) -> None:

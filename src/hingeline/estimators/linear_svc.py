@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -195,7 +194,7 @@ class LinearSVC(SparsePenaltyClassifier):
         self.dual_coef_ = np.ascontiguousarray(s.alpha[:, 1] if binary else s.alpha.T)
         self.support_ = support_of(self.dual_coef_)
 
-    def to_sklearn(self) -> SklearnLinearSVC:
+    def to_sklearn(self) -> Any:
         """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it."""
         check_is_fitted(self)
         model = SklearnLinearSVC(
@@ -210,8 +209,5 @@ class LinearSVC(SparsePenaltyClassifier):
             class_weight=self.class_weight,
             random_state=self.random_state,
         )
-        for name in ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(model, name, copy(getattr(self, name)))
         model.n_iter_ = int(np.max(self.n_iter_))
-        return model
+        return self._copy_model_to(model)

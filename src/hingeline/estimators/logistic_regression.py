@@ -144,7 +144,7 @@ class LogisticRegression(SparsePenaltyClassifier):
         """
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
-    def to_sklearn(self) -> SklearnLogisticRegression:
+    def to_sklearn(self) -> Any:
         """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this binary model, for exports."""
         check_is_fitted(self)
         if self.classes_.size > 2:
@@ -153,9 +153,5 @@ class LogisticRegression(SparsePenaltyClassifier):
                 "one-versus-rest: wrap a binary LogisticRegression in sklearn.multiclass.OneVsRestClassifier instead."
             )
         model = SklearnLogisticRegression(C=self.C, tol=self.tol, class_weight=self.class_weight)
-        for name in ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                value = getattr(self, name)
-                setattr(model, name, value.copy() if isinstance(value, np.ndarray) else value)
         model.n_iter_ = np.array([self.n_iter_])
-        return model
+        return self._copy_model_to(model)

@@ -17,15 +17,21 @@ class Choice(NamedTuple):
     std_errors: np.ndarray
 
 
+def means_and_errors(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean over the folds, the last axis, and its standard error; NaN if a fold is missing or alone."""
+    means, n_folds = scores.mean(axis=-1), scores.shape[-1]
+    if n_folds < 2:
+        return means, np.full(means.shape, np.nan)
+    return means, scores.std(axis=-1, ddof=1) / sqrt(n_folds)
+
+
 def choose(scores: np.ndarray) -> Choice:
     """Choose by ``scores`` of shape (n_Cs, n_folds), larger is better. Rows with a NaN were not finished.
 
     Of equal means, the smallest C is the best. ``one_se`` is the smallest C whose mean score is at most one standard
     error (that of the best C) below the best.
     """
-    means = scores.mean(axis=1)  # NaN if a fold is missing
-    n_folds = scores.shape[1]
-    std_errors = scores.std(axis=1, ddof=1) / sqrt(n_folds) if n_folds > 1 else np.full(means.shape, np.nan)
+    means, std_errors = means_and_errors(scores)
     if np.isnan(means).all():
         raise ValueError("No C was scored in every fold: there is nothing to choose from.")
     best = int(np.nanargmax(means))

@@ -19,7 +19,7 @@ from ..io.atomic import atomic_write
 from ..io.models.native_file import read_native, write_native
 from ..io.records.json_file import JsonFileError
 from ..io.records.search_folder import has_search, read_search, write_search
-from .choice import Choice, choose
+from .choice import Choice, choose, means_and_errors
 from .start import Reached
 from .table import Cell, Table
 
@@ -110,8 +110,7 @@ class SearchRecord:
         row["converged"] = [None if cell is None else bool(cell.converged) for cell in cells]
         row["stop_reasons"] = [None if cell is None else cell.stop_reason for cell in cells]
         scores = np.array([np.nan if cell is None else cell.score for cell in cells])
-        row["mean"] = _number(scores.mean())
-        row["std_error"] = _number(scores.std(ddof=1) / np.sqrt(scores.size)) if scores.size > 1 else None
+        row["mean"], row["std_error"] = map(_number, means_and_errors(scores))
         return row
 
     def _csv(self) -> str:
@@ -149,5 +148,5 @@ class SearchRecord:
         return cells
 
 
-def _number(value: float) -> float | None:
+def _number(value: float | np.ndarray) -> float | None:
     return float(value) if isfinite(value) else None

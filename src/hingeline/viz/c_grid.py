@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import style
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-MARKERS = "osD^v"
+MARKERS = style.MARKERS[:5]
 
 
-class CGridDisplay:
+class CGridDisplay(style.Panels):
     """Seconds against C for several engines, on logarithmic axes.
 
     Parameters
@@ -35,9 +36,6 @@ class CGridDisplay:
         Both exist after ``plot``.
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(
         self,
         *,
@@ -53,18 +51,8 @@ class CGridDisplay:
 
     def plot(self, ax: Axes | None = None) -> CGridDisplay:
         """Draw on ``ax``, or on new axes that pyplot makes; return the display."""
-        try:
-            from matplotlib.figure import Figure
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError('plots need matplotlib: pip install "hingeline[viz]"') from error
-        if ax is None:
-            from matplotlib import pyplot
-
-            ax = pyplot.subplots(layout="constrained")[1]
-        figure = ax.get_figure(root=True)
-        assert isinstance(figure, Figure)
-        self.ax_, self.figure_ = ax, figure
-
+        self._make_axes(ax, 1, 1, None)
+        ax = self.ax_
         C = np.asarray(self.C, dtype=float)
         order = np.argsort(C)
         for k, (name, values) in enumerate(self.seconds.items()):

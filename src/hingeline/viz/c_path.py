@@ -15,10 +15,9 @@ from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class CPathDisplay:
+class CPathDisplay(style.Panels):
     """Cross-validated score, and seconds, against C; the axes of C and of the seconds are logarithmic.
 
     Parameters
@@ -40,10 +39,6 @@ class CPathDisplay:
         The first of them.
     figure_ : matplotlib Figure
     """
-
-    axes_: np.ndarray
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -114,8 +109,7 @@ class CPathDisplay:
         if ax is not None:
             draw = draw[: np.asarray(ax, dtype=object).size]
         shared = {"sharex": True} if ax is None else {}
-        axes, self.figure_ = style.panels(ax, len(draw), 1, (5.6, 2.9), **shared)
-        self.axes_, self.ax_ = axes[:, 0], axes[0, 0]
+        self._make_axes(ax, len(draw), 1, (5.6, 2.9), **shared)
         for panel, function in zip(self.axes_, draw, strict=True):
             function(panel)
             panel.set(xscale="log")

@@ -11,7 +11,6 @@ from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 X_LABELS = {"seconds": "seconds", "steps": "steps (visits of rows)", "sweeps": "sweeps"}
 Y_LABELS = {"violation": "violation", "gap": "relative duality gap"}
@@ -19,7 +18,7 @@ FEW = 60  # points that are marked one by one
 APART = 10.0  # if one fit took so many times as long as another, both are seen only on a logarithmic axis
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(style.Panels):
     """Histories of fits, overlaid: one panel for the violation, one for the gap.
 
     Parameters
@@ -37,10 +36,6 @@ class ConvergenceDisplay:
         The first of them.
     figure_ : matplotlib Figure
     """
-
-    axes_: np.ndarray
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, *, histories: Mapping[str, np.ndarray], tol: float | None = None, gap_tol: float | None = None
@@ -107,8 +102,7 @@ class ConvergenceDisplay:
         for value, known in ((x, X_LABELS), *((name, Y_LABELS) for name in ys)):
             if value not in known:
                 raise ValueError(f"{value!r} is unknown: choose among {', '.join(known)}.")
-        axes, self.figure_ = style.panels(ax, 1, len(ys), (5.2, 3.8))
-        self.axes_, self.ax_ = axes[0], axes[0, 0]
+        self._make_axes(ax, 1, len(ys), (5.2, 3.8))
         for panel, what in zip(self.axes_, ys, strict=True):
             self._draw(panel, x, what)
         return self

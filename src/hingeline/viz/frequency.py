@@ -11,7 +11,6 @@ from .frequency_record import EDGES, KINDS, FrequencyRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 X_LABELS = {"sweeps": "sweeps", "steps": "steps (visits of rows)", "seconds": "seconds"}
 RIGHT_EDGE = 1.05  # times the last moment
@@ -19,7 +18,7 @@ MOST_COLUMNS = 100  # of the picture: moments that are close on its axis are ave
 COLOURS = {"free": style.VERMILION, "bounded": style.SKY, "zero": "0.75"}
 
 
-class FrequencyDisplay:
+class FrequencyDisplay(style.Panels):
     """How often variables are visited as a run goes on (above), and which kind of variable gets the visits (below).
 
     All variables begin with one visit per sweep. Those whose steps gain much are soon visited often, those at their
@@ -38,10 +37,6 @@ class FrequencyDisplay:
         The first of them.
     figure_ : matplotlib Figure
     """
-
-    axes_: np.ndarray
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, record: FrequencyRecord) -> None:
         if not record.moments:
@@ -98,8 +93,7 @@ class FrequencyDisplay:
         """
         if x not in X_LABELS:
             raise ValueError(f"{x!r} is unknown: choose among {', '.join(X_LABELS)}.")
-        axes, self.figure_ = style.panels(ax, 2, 1, (6.4, 2.9))
-        self.axes_, self.ax_ = axes[:, 0], axes[0, 0]
+        self._make_axes(ax, 2, 1, (6.4, 2.9))
         at = np.array([getattr(moment, x) for moment in self.record.moments], dtype=float)
         columns = _columns(at)
         edges = np.append(at[np.searchsorted(columns, np.arange(columns[-1] + 1))], RIGHT_EDGE * at[-1])

@@ -26,10 +26,10 @@ MARKERS = "osD^vPX"
 MISSING = 'plots need matplotlib: pip install "hingeline[viz]"'
 
 
-def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **how: Any) -> tuple[np.ndarray, Figure]:
+def panels(ax: Any, rows: int, columns: int, size: tuple[float, float] | None, **how: Any) -> tuple[np.ndarray, Figure]:
     """Return ``rows`` x ``columns`` axes and their figure: those in ``ax``, or new ones that pyplot makes.
 
-    ``size`` is the size of one of them in inches; ``how`` is passed to pyplot's ``subplots``.
+    ``size`` is the size of one of them in inches (None: pyplot's own); ``how`` is passed to pyplot's ``subplots``.
     """
     try:
         from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **how: A
     if ax is None:
         from matplotlib import pyplot
 
-        inches = (size[0] * columns, size[1] * rows)
+        inches = None if size is None else (size[0] * columns, size[1] * rows)
         axes = pyplot.subplots(rows, columns, figsize=inches, layout="constrained", squeeze=False, **how)[1]
     else:
         axes = np.asarray(ax, dtype=object)
@@ -48,6 +48,28 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **how: A
     figure = axes[0, 0].get_figure(root=True)
     assert isinstance(figure, Figure)
     return axes, figure
+
+
+class Panels:
+    """A display of one or several axes in one row or column.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        Exists after ``plot``, like the others.
+    ax_ : matplotlib Axes
+        The first of them.
+    figure_ : matplotlib Figure
+    """
+
+    axes_: np.ndarray
+    ax_: Axes
+    figure_: Figure
+
+    def _make_axes(self, ax: Any, rows: int, columns: int, size: tuple[float, float] | None, **how: Any) -> None:
+        """Set the attributes to the axes of ``panels``."""
+        axes, self.figure_ = panels(ax, rows, columns, size, **how)
+        self.axes_, self.ax_ = axes.ravel(), axes[0, 0]
 
 
 def many_colours(n: int) -> list[Any]:

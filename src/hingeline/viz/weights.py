@@ -12,13 +12,12 @@ from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_COLUMNS = 3
 LONGEST_NAME = 28
 
 
-class WeightsDisplay:
+class WeightsDisplay(style.Panels):
     """The largest weights, one panel per class: to the right those in favour of it, to the left those against it.
 
     Parameters
@@ -37,10 +36,6 @@ class WeightsDisplay:
         The first of them.
     figure_ : matplotlib Figure
     """
-
-    axes_: np.ndarray
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, *, weights: Any, feature_names: Sequence[str] | None = None, titles: Sequence[str] | None = None
@@ -113,10 +108,10 @@ class WeightsDisplay:
         columns = min(MOST_COLUMNS, n)
         rows = ceil(n / columns) if ax is None else 1
         shape = (rows, columns) if ax is None else (1, n)
-        axes, self.figure_ = style.panels(ax, *shape, (4.2, 0.8 + 0.24 * min(top, self.weights.shape[1])))
-        self.axes_, self.ax_ = axes.ravel()[:n], axes.ravel()[0]
-        for panel in axes.ravel()[n:]:
+        self._make_axes(ax, *shape, (4.2, 0.8 + 0.24 * min(top, self.weights.shape[1])))
+        for panel in self.axes_[n:]:
             panel.set_visible(False)
+        self.axes_ = self.axes_[:n]
         for k, panel in enumerate(self.axes_):
             self._draw(panel, self.weights[k], top)
             if self.titles is not None:

@@ -16,6 +16,7 @@ from hingeline.liblinear.evaluate import Tally
 from hingeline.liblinear.outcome import Pairs, label_text, regression_figures
 from hingeline.liblinear.record import history, number
 from hingeline.runtime.environment import environment
+from hingeline.selection.choice import means_and_errors
 
 from .source import Source, Weights
 
@@ -141,17 +142,15 @@ def _search(source: Any, estimator: Any) -> dict[str, Any] | None:
     if not hasattr(estimator, "Cs_"):
         return None
     scores = np.asarray(estimator.scores_, dtype=np.float64)
-    whole = [bool(np.isfinite(row).all()) for row in scores]
-    folds = scores.shape[1]
-    errors = scores.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else np.full(len(scores), np.nan)
+    means, errors = means_and_errors(scores)
     cells = [
         {
             "C": float(C),
             "scores": list(map(number, scores[k])),
             "seconds": list(map(number, np.asarray(estimator.fit_times_)[k])),
             "gaps": list(map(number, np.asarray(estimator.fit_gaps_)[k])),
-            "mean": float(scores[k].mean()) if whole[k] else None,
-            "std_error": number(errors[k]) if whole[k] else None,
+            "mean": number(means[k]),
+            "std_error": number(errors[k]),
         }
         for k, C in enumerate(np.asarray(estimator.Cs_))
     ]
@@ -164,7 +163,7 @@ def _search(source: Any, estimator: Any) -> dict[str, Any] | None:
         "loss": str(params.get("loss", "")),
         "solver": str(params.get("solver", "")),
         "scoring": str(params.get("scoring") or "score"),
-        "folds": folds,
+        "folds": scores.shape[1],
         "seed": None,
         "cells": cells,
         "best_C": number(estimator.C_),
