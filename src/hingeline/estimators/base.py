@@ -14,6 +14,7 @@ from ..data.problem import Data, Matrix, check_values, read_data, read_matrix
 from ..kernels.passes import scores, scores_of_many
 from ..kernels.rows import CsrRows, DenseRows, OnesRows
 from ..runtime.pace import Pace
+from ..runtime.threads import in_parts
 
 
 def as_matrix(X: Any) -> Any:
@@ -60,10 +61,15 @@ def dense_coef(coef: Any) -> np.ndarray:
     return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)
 
 
-def support_of(dual_coef: np.ndarray) -> np.ndarray:
+def support_of(dual_coef: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Return the rows with a dual variable, of any problem, that is not zero."""
-    is_support = dual_coef != 0.0  # NumPy lists the places of flags much faster than those of floats
-    return np.flatnonzero(is_support if is_support.ndim == 1 else is_support.any(axis=0))
+
+    def of_part(part: slice) -> np.ndarray:
+        is_support = dual_coef[..., part] != 0.0  # NumPy lists the places of flags much faster than those of floats
+        return part.start + np.flatnonzero(is_support if is_support.ndim == 1 else is_support.any(axis=0))
+
+    parts = in_parts(effective_n_jobs(n_jobs), dual_coef.shape[-1], of_part)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def decision_values(matrix: Matrix, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:

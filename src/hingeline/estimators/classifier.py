@@ -34,10 +34,9 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         self.coef_ = solutions[0].w[np.newaxis] if binary else np.array([s.w for s in solutions])
         self.intercept_ = np.array([s.intercept for s in solutions])
         for k, s in enumerate(solutions):
-            s.alpha[:] *= rows.one_versus_rest.labels(k)
-            s.alpha[:] += 0.0  # -0.0 is shown with its sign
+            rows.one_versus_rest.sign(s.alpha, k)
         self.dual_coef_ = solutions[0].alpha if binary else np.array([s.alpha for s in solutions])
-        self.support_ = support_of(self.dual_coef_)
+        self.support_ = support_of(self.dual_coef_, self.n_jobs)
 
     def _copy_model_to(self, other: Any) -> Any:
         """Give scikit-learn's estimator ``other`` copies of what it predicts with; return it."""

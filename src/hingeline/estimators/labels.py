@@ -10,15 +10,22 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from ..data.problem import check_weights
+from ..runtime.threads import in_parts
 
 FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting the labels
 
 
-def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+def encode_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and, for each row, the number of its class."""
     if not (type(y) is np.ndarray and y.ndim == 1):
         y = column_or_1d(y, warn=True)
-    classes, codes = _few_classes(y) or np.unique(y, return_inverse=True)
+    parts = in_parts(n_threads, y.size, lambda part: _few_classes(y[part]))
+    found = [part for part in parts if part is not None]
+    same = len(found) == len(parts) and all(np.array_equal(part[0], found[0][0]) for part in found)
+    if same:
+        classes, codes = found[0][0], np.concatenate([part[1] for part in found]) if len(found) > 1 else found[0][1]
+    else:
+        classes, codes = _few_classes(y) or np.unique(y, return_inverse=True)
     if classes.dtype.kind in "fc" and not np.isfinite(classes).all():
         i = int(np.argmin(np.isfinite(y)))
         raise ValueError(f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row or give it a label.")

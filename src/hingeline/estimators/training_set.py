@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.validation import column_or_1d
 
 from ..data.problem import Data, Problem, make_problem
@@ -74,16 +75,19 @@ class ClassificationSet(TrainingSet):
         The classes in order, and the number of each row's class.
     class_weight : dict, "balanced" or None
         Balanced among the rows that have a weight, if only some have.
+    n_threads : int
+        Threads for passes over the labels.
     """
 
     classes: np.ndarray
     codes: np.ndarray
     class_weight: Any
+    n_threads: int = 1
 
     @cached_property
     def one_versus_rest(self) -> OneVersusRest:
         """The binary problems."""
-        return OneVersusRest(self.codes, int(self.classes.size))
+        return OneVersusRest(self.codes, int(self.classes.size), n_threads=self.n_threads)
 
     @property
     def n_problems(self) -> int:
@@ -150,11 +154,12 @@ def read_classification(
 ) -> ClassificationSet:
     """Return what a classifier learns from, or raise."""
     data, features = _read_rows(estimator, X, y, bias)
-    classes, codes = encode_labels(y)
+    n_threads = effective_n_jobs(estimator.n_jobs)
+    classes, codes = encode_labels(y, n_threads)
     _check_length(data, codes.size)
     weights = encode_weights(sample_weight, data.n_rows)
     check_classes_have_weight(classes, codes, weights)
-    return ClassificationSet(X, y, sample_weight, data, features, weights, classes, codes, class_weight)
+    return ClassificationSet(X, y, sample_weight, data, features, weights, classes, codes, class_weight, n_threads)
 
 
 def read_regression(estimator: Any, X: Any, y: Any, sample_weight: Any, *, bias: float) -> RegressionSet:

@@ -154,6 +154,15 @@ class SharedPace(Pace):
         return [work(part, first + begin, first + end) for begin, end in self._paces[part].slices(last - first)]
 
 
+def in_parts(n_threads: int, n: int, work: Callable[[slice], T]) -> list[T]:
+    """Return ``work`` of consecutive slices of range(n), in order: one per thread if n is large, else one for all.
+
+    For passes in NumPy, which lets other threads run while it works on a large array.
+    """
+    with Team(n_threads if n >= WORTH_SHARING else 1) as team:
+        return team.parts(n, work)
+
+
 def part_bounds(n: int, n_parts: int, part: int) -> tuple[int, int]:
     """Return where part number ``part`` of range(n) begins and ends."""
     return n * part // n_parts, n * (part + 1) // n_parts

@@ -182,7 +182,7 @@ def test_shards_are_made_only_if_they_are_worth_it():
     assert shard_count(1000, 5, 16) == 1
     assert shard_count(10**8, 30, 16) == 16
     assert shard_count(10**7, 10**6, 16) == 2  # vectors of weights are added up: more shards would cost more
-    assert shard_count(400_000, 10, 16) == 8
+    assert shard_count(400_000, 10, 16) == 4
 
 
 def test_blocks_of_rows_are_read_in_order(monkeypatch):
