@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
@@ -16,7 +16,12 @@ def blas() -> ThreadpoolController:
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread: within, several threads of ours call it at the same time."""
-    with blas().limit(limits=1, user_api="blas"):
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """Hold BLAS to some threads."""
+    with blas().limit(limits=n_threads, user_api="blas"):
         yield
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Hold BLAS to one thread: within, threads of ours may call it at the same time."""
+    return blas_threads(1)

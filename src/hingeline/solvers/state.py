@@ -96,6 +96,12 @@ class State:
         w[-1] += self.anchor
         return w
 
+    def move_to(self, u: Vector, is_primal: bool) -> None:
+        """Make ``u`` the part of w that is regularised; ``is_primal`` says that it is an engine's own."""
+        self.w[:] = u
+        self.w[-1] += self.anchor
+        self.is_primal = is_primal
+
     def from_anchor(self, w: Vector) -> Vector:
         """Return the part of w that is regularised: w itself, the intercept's weight measured from the anchor."""
         u = w.copy()

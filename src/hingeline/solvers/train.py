@@ -116,7 +116,7 @@ class Training:
         """
         state, run, tol = self._state, self._run, phase.stop.tol
         if state.is_primal:
-            state.w[:], state.is_primal = state.to_anchor(self._weights()), False
+            state.move_to(self._weights(), is_primal=False)
         state.engines.append(ENGINES[phase.engine])
         function = state.engines[-1].load()
         for _ in range(1 + MOST_RESTARTS):

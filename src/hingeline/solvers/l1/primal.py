@@ -27,7 +27,7 @@ import numpy as np
 
 from ...data.problem import Problem
 from ...kernels.random import seeded
-from ...runtime.blas import blas
+from ...runtime.blas import one_blas_thread
 from ...runtime.pace import Pace
 from ...solution import Progress, Solution
 from ..clock import Clock, Ended
@@ -74,7 +74,7 @@ def train_primal(
         primal.f[:] = primal.products.times(primal.w)
     run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
-    with blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         reason = run_accurately(
             lambda: _iterate(ProximalNewton(primal, run, rng, engine.adapts, engine.shrinks), run),
             run,

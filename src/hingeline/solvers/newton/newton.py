@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.losses import Loss
-from ...runtime.blas import blas
+from ...runtime.blas import one_blas_thread
 from ..clock import Ended
 from ..driver import Run, Verdict
 from ..shards.interface import Shards
@@ -46,11 +46,11 @@ FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training 
 
 
 def newton(state: State, run: Run) -> None:
-    """Run Newton's method on ``state`` until it is done (or ``run`` ends it), on no more threads than ``run`` has."""
+    """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
     if state.w.size <= ONE_THREAD_ANYWAY:
         _newton(state, run)
-    else:
-        with blas().limit(limits=run.team.n_threads, user_api="blas"):
+    else:  # threads of BLAS would keep the cores busy with waiting while ours work
+        with one_blas_thread():
             _newton(state, run)
 
 
@@ -112,7 +112,7 @@ def _newton(state: State, run: Run) -> None:
         if smoothed.is_smooth or reached < (1.0 if solved else WORTH_KEEPING) * best:
             best = reached
             state.shards.keep()
-            state.w[:], state.is_primal = state.to_anchor(smoothed.w), smoothed.is_smooth
+            state.move_to(smoothed.w, smoothed.is_smooth)
         run.dual = smoothed.primal - smoothed.gap
         gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
         if smoothed.may_propose(decrement):

@@ -169,7 +169,7 @@ def newton_cg(state: State, run: Run) -> None:
         decrement = point.move(*point.direction(enough))
         point.choose_dual()
         state.shards.keep(proposed=True)
-        state.w[:], state.is_primal = state.to_anchor(point.w), True
+        state.move_to(point.w, is_primal=True)
         run.dual = point.primal - point.gap
         if run.sweep(0, point.reached, np.nan, point.gap, criterion=point.reached, complete=True) is Verdict.SATISFIED:
             break

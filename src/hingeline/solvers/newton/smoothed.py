@@ -6,12 +6,14 @@ The coordinator's side: it holds w and what has the size of w, and asks the shar
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from math import sqrt
 
 import numpy as np
 from scipy.linalg import lapack
 
 from ...kernels.types import Matrix, Vector
+from ...runtime.blas import blas_threads
 from ..driver import Run
 from ..shards.interface import Responses, Shards
 from ..shards.line import Line
@@ -20,6 +22,7 @@ from .conjugate import conjugate_gradients, steps_worth
 
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
+WORTH_BLAS_THREADS = 500  # rows of a Cholesky factor
 FORCING = 0.1  # what conjugate gradients may leave of the residual
 MOST_PRODUCTS = 250  # of conjugate gradients per step
 LINE_ACCURACY = 1e-3
@@ -52,10 +55,9 @@ class Smoothed:
     def _locate(self, responses: Responses, v: Vector) -> None:
         """Take down what the responses are like, and what follows from w and v = Z' alpha."""
         self.v = v
-        self.violation, self.band_size, self.moved = responses.violation, responses.band_size, responses.moved
-        self.gap = responses.gap  # as far as w = v holds
+        self.violation, self.band_size, self.moved, losses, self.gap = responses  # the gap as far as w = v holds
         self.length = float(self.w @ self.w)
-        self.primal = 0.5 * self.length + responses.losses
+        self.primal = 0.5 * self.length + losses
         self.residual = self.w - v
         self.distance = float(self.residual @ self.residual)
         self.error = self.shards.longest * sqrt(self.distance)
@@ -95,8 +97,7 @@ class Smoothed:
         if n_weights <= max(self.band_size, 64):
             H = scale * self._gram()
             H.flat[:: len(H) + 1] += 1.0  # the diagonal
-            _, p, _ = lapack.dposv(H.T, -self.residual, lower=True, overwrite_a=True)
-            return np.asarray(p), None
+            return self._solved(H.T, -self.residual), None
         if self.band_size == 0:
             return -self.residual, None
         block = self.shards.band_block()
@@ -105,8 +106,15 @@ class Smoothed:
         Z, band = block
         K = Z @ Z.T
         K.flat[:: len(K) + 1] += 1.0 / (scale * band)
-        _, u, _ = lapack.dposv(K, Z @ self.residual, lower=True, overwrite_a=True)
+        u = self._solved(K, Z @ self.residual)
         return np.asarray(Z.T @ u - self.residual), None
+
+    def _solved(self, H: Matrix, b: Vector) -> Vector:
+        """Return H^-1 b by a Cholesky factor of the lower triangle of H, which is overwritten."""
+        n_threads = self.run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
+        with blas_threads(n_threads) if n_threads > 1 else nullcontext():
+            _, x, _ = lapack.dposv(H, b, lower=True, overwrite_a=True)
+        return np.asarray(x)
 
     def _direction_by_products(self) -> tuple[Vector, Vector]:
         """Solve by conjugate gradients, preconditioned by the diagonal, roughly."""

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 LEAST_STORED = 100_000  # values per shard: a pass over fewer takes no longer than waking a thread
 STORED_PER_WEIGHT = 4  # values per shard and weight: with fewer, adding up weights costs more than a pass
-WAKING = 10_000  # numbers that a thread works on while one more is woken: n threads take about n times as long
+WAKING = 25_000  # numbers that a thread works on while one more is woken: n threads take about n times as long
 FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
 
 
@@ -69,20 +69,20 @@ class InMemoryShards(Shards):
         self._has_proposal = False
 
     def _shard(self, k: int) -> Shard:
+        problem, data = self.problem, self.problem.data
+        if self.n_shards == 1:
+            arrays = (problem.y, problem.C_values, data.q, self.alpha, problem.signs)
+            return Shard(k, data.rows, data.distinct, self.loss, *arrays, self._between)
         begin, end = part_bounds(self.n_rows, self.n_shards, k)
-        problem, data, check = self.problem, self.problem.data, self._between
-        if self.n_shards > 1:
-
-            def check() -> None:
-                self.team.check()
-                self._between()
-
-        rows, inside = data.rows, slice(begin, end)
+        inside = slice(begin, end)
         C = problem.C_values[inside] if problem.C_values.size > 1 else problem.C_values
-        if self.n_shards > 1:
-            rows = slice_of_rows(rows, begin, end)
         arrays = (problem.y[inside], C, data.q[inside], self.alpha[inside], problem.signs[inside])
-        return Shard(k, rows, data.distinct, self.loss, *arrays, check)
+        return Shard(k, slice_of_rows(data.rows, begin, end), data.distinct, self.loss, *arrays, self._check)
+
+    def _check(self) -> None:
+        """Called between two slices of work on any thread."""
+        self.team.check()
+        self._between()
 
     def _each(self, verb: Callable[[Shard], T], n_values: int | None = None) -> list[T]:
         """Return what ``verb`` gives for every shard, in order.
@@ -136,6 +136,8 @@ class InMemoryShards(Shards):
         return any(self._each(lambda shard: bool(shard.alpha.any()), self.n_rows))
 
     def alpha_lengths(self) -> float:  # noqa: D102
+        if self.n_shards == 1:
+            return weighted_lengths(self.alpha, self.problem.data.q)
         return sum(self._each(lambda shard: weighted_lengths(shard.alpha, shard.q), self.n_rows))
 
     # The certificate.
@@ -158,7 +160,10 @@ class InMemoryShards(Shards):
             w = w[:0]
         for k, shard in enumerate(self._shards):
             inside = slice(*part_bounds(n, self.n_shards, k))
-            shard.delta, shard.vectors = delta, Vectors(*(vector[inside] for vector in vectors))
+            shard.smooth_at(delta)
+            shard.vectors = vectors
+            if self.n_shards > 1:
+                shard.vectors = Vectors(*(vector[inside] for vector in vectors))
         self._vectors = vectors
         self._small: tuple[Matrix, Vector] | None = None
         if self.n_shards == 1 and self.n_weights <= FEW_WEIGHTS and n * self.n_weights <= AT_ONCE:
@@ -166,11 +171,11 @@ class InMemoryShards(Shards):
         return self._responses(lambda shard, v: shard.begin(w, centred, v))
 
     def _responses(self, verb: Callable[[Shard, Vector], Responses]) -> tuple[Responses, Vector]:
+        if self.n_shards == 1:
+            v = np.zeros(self.n_weights)
+            return verb(self._shards[0], v), v
         parts, v = self._summed(verb)
-        total = parts[0]
-        for part in parts[1:]:
-            total = total.plus(part)
-        return total, v
+        return Responses.total(parts), v
 
     def project(self, p: Vector, taus: Vector) -> Matrix:  # noqa: D102
         return self._along(taus, lambda shard, out: shard.project(p, taus, out))
@@ -191,8 +196,8 @@ class InMemoryShards(Shards):
 
     @property
     def first_taus(self) -> Vector:  # noqa: D102
-        is_cheap = self.n_rows < WAKING * self.n_shards * self.n_shards
-        return LADDER if self.n_shards > 1 and is_cheap else LADDER[:1]
+        waking_costs_more = self.n_rows < WAKING * self.n_shards * self.n_shards
+        return LADDER if self.n_shards > 1 and waking_costs_more else LADDER[:1]
 
     def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:  # noqa: D102
         if self.n_shards == 1:
@@ -249,7 +254,10 @@ class InMemoryShards(Shards):
         return whole.dense_rows(which, self.n_weights), band[which]
 
     def keep(self, proposed: bool = False) -> None:  # noqa: D102
-        self._each(lambda shard: shard.keep(proposed), self.n_rows)
+        if self.n_shards == 1:
+            self._shards[0].keep(proposed)
+        else:
+            self._each(lambda shard: shard.keep(proposed), self.n_rows)
 
     def propose(self, tau: float) -> None:  # noqa: D102
         if not self._has_proposal:

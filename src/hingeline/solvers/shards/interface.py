@@ -11,6 +11,7 @@ end: rows in memory on one or more threads (in_memory.py), and rows in files (ou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...kernels.losses import Loss
@@ -36,16 +37,11 @@ class Responses(NamedTuple):
     losses: float = 0.0
     gap: float = 0.0
 
-    def plus(self, other: tuple[float, int, int, float, float]) -> Responses:
-        """Return the responses of both."""
-        violation, band_size, moved, losses, gap = other
-        return Responses(
-            max(self.violation, violation),
-            self.band_size + band_size,
-            self.moved + moved,
-            self.losses + losses,
-            self.gap + gap,
-        )
+    @classmethod
+    def total(cls, parts: Iterable[Responses]) -> Responses:
+        """Return the responses of all parts together."""
+        violations, band_sizes, moved, losses, gaps = zip(*parts, strict=True)
+        return cls(max(violations), sum(band_sizes), sum(moved), sum(losses), sum(gaps))
 
 
 class Comparison(NamedTuple):

@@ -106,6 +106,7 @@ def respond(
     vectors: Vectors,
     tau: float,
     delta: float,
+    recentred: bool,
     afresh: bool,
     v: Vector,
     begin: Index,
@@ -113,6 +114,7 @@ def respond(
 ) -> tuple[float, int, int, float, float]:
     """m <- m - tau t, alpha_i at these margins, the band; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``.
 
+    ``recentred`` makes the present alpha the centre of the smoothing, first of all.
     Returns the largest violation, the size of the band, the number of rows where it is not ``counted``, and the sums of
     the losses and of the gap terms.
     """
@@ -123,6 +125,9 @@ def respond(
     first, beyond = np.uint64(begin), np.uint64(end)
     while first < beyond:
         last = min(first + BLOCK, beyond)
+        if recentred:
+            for i in range(first, last):
+                abar[i] = alpha[i]
         for i in range(first, last):
             margin = m[i] - tau * t[i]
             a, inside = proximal(loss, margin, abar[i], delta, C[i])

@@ -54,7 +54,7 @@ class BlockShards(Shards):
         C = C[inside] if C.size > 1 else C
         arrays = (self.problem.y[inside], C, data.q[inside], self.alpha[inside], self.problem.signs[inside])
         shard = Shard(block.number, block.rows, data.distinct, self.loss, *arrays, self._between)
-        shard.delta = self._delta
+        shard.smooth_at(self._delta)
         if self._vectors is not None:
             shard.vectors = Vectors(*(vector[inside] for vector in self._vectors))
             shard.settled_losses = float(self._settled[block.number])
@@ -112,16 +112,16 @@ class BlockShards(Shards):
 
     def _responses(self, verb: Callable[[Shard, Vector], Responses]) -> tuple[Responses, Vector]:
         """Let every block respond, and bring the Gram matrix up to date."""
-        total, v = Responses(), np.zeros(self.n_weights)
+        parts, v = [], np.zeros(self.n_weights)
         for shard in self._read():
-            total = total.plus(verb(shard, v))
+            parts.append(verb(shard, v))
             self._settled[shard.number] = shard.settled_losses
             if self._G.size:
                 shard.add_gram(self._G, afresh=False)
-        self._all.delta = self._delta
+        self._all.smooth_at(self._delta)
         assert self._vectors is not None
         self._all.vectors = self._vectors
-        return total, v
+        return Responses.total(parts), v
 
     def project(self, p: Vector, taus: Vector) -> Matrix:  # noqa: D102
         out = np.zeros((taus.size, 2))

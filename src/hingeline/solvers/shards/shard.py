@@ -51,7 +51,7 @@ class Shard:
         self.number, self.rows, self.distinct, self.loss = number, rows, distinct, loss
         self.y, self.C, self.q, self.alpha, self.signs = y, C, q, alpha, signs
         self.n_rows = y.size
-        self.delta = 0.0
+        self.smooth_at(0.0)
         self.gram = WeightedGram(rows, distinct, between)
         self._products, self._terms = Pace(between), Pace(between)
         self._searches = Pace(between, first=max(1, SEARCHED_AT_ONCE // self.n_rows))
@@ -59,10 +59,9 @@ class Shard:
     vectors: Vectors  # set before Newton's method begins
     a: Vector  # proposed dual variables, set before they are asked for
 
-    @property
-    def scale(self) -> float:
-        """Curvature of a row over its entry in the band."""
-        return self.loss.curvature_scale / (self.delta or 1.0)
+    def smooth_at(self, delta: float) -> None:
+        """Set the width of the smoothing, and ``scale``, the curvature of a row over its entry in the band."""
+        self.delta, self.scale = delta, self.loss.curvature_scale / (delta or 1.0)
 
     def add_weights(self, out: Vector) -> None:
         """out <- out + Z' alpha."""
@@ -83,19 +82,22 @@ class Shard:
         self.settled_losses = settled
         return self.respond(0.0, True, v)
 
-    def respond(self, tau: float, afresh: bool, v: Vector) -> Responses:
+    def respond(self, tau: float, afresh: bool, v: Vector, recentred: bool = False) -> Responses:
         """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""
-        total = Responses(losses=self.settled_losses)
-        fixed = (self.rows, self.loss, self.vectors, tau, self.delta, afresh, v)
+        violation, band_size, moved, losses, gap = 0.0, 0, 0, self.settled_losses, 0.0
         for begin, end in self._products.slices(self.n_rows):
-            total = total.plus(respond(*fixed, begin, end))
-        return total
+            part = respond(self.rows, self.loss, self.vectors, tau, self.delta, recentred, afresh, v, begin, end)
+            violation = max(violation, part[0])
+            band_size += part[1]
+            moved += part[2]
+            losses += part[3]
+            gap += part[4]
+        return Responses(violation, band_size, moved, losses, gap)
 
     def recentre(self, delta: float, v: Vector) -> Responses:
         """Smooth around the present alpha at width ``delta``; v <- v + Z' alpha."""
-        self.delta = delta
-        self.vectors.abar[:] = self.vectors.alpha
-        return self.respond(0.0, True, v)
+        self.smooth_at(delta)
+        return self.respond(0.0, True, v, recentred=True)
 
     def project(self, p: Vector, taus: Vector, out: Matrix) -> None:
         """Set t = Zp; add the derivatives along the line at ``taus`` to ``out``."""

@@ -78,4 +78,4 @@ def step_at_once(
     for j in range(d):
         w[j] += tau * p[j]
     v[:] = 0.0
-    return decrement, respond(rows, loss, vectors, tau, delta, True, v, 0, n)
+    return decrement, respond(rows, loss, vectors, tau, delta, False, True, v, 0, n)
