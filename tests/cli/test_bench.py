@@ -146,7 +146,7 @@ def test_losses_that_a_peer_lacks_have_no_column(monkeypatch):
 
 
 def test_without_matplotlib_there_are_tables_and_advice(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    monkeypatch.setattr("hingeline.cli.plots.find_spec", lambda name: None)
     assert main(["bench", "paper", "--datasets", "a9a", "--c", "1", "--eps", "0.1"]) == 0
     captured = capsys.readouterr()
     assert 'pip install "hingeline[demo]"' in captured.err

@@ -65,7 +65,7 @@ def test_speed_up_is_a_bound_where_a_cap_ended_training(baseline_capped, avsf_ca
 
 
 def test_without_matplotlib_there_is_a_table_and_advice(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    monkeypatch.setattr("hingeline.cli.plots.find_spec", lambda name: None)
     assert main(TINY) == 0
     captured = capsys.readouterr()
     assert len(table_rows(captured.out)) == 2

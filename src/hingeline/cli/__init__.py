@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from hingeline import __version__
 
 from . import bench, convert, data, demo, predict, report, search, train, warmup
+from .options import INTERRUPTED
 
 COMMANDS = (demo, train, predict, search, report, convert, data, warmup, bench)
 
@@ -25,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (as `head` does). Without this, Python complains once more when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .options import positive_float, positive_int
+from .plots import can_plot
 from .table import make_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PEER_DATA = ("covtype", "news20", "debian_text", "nycflights", "debian_paths", "a9a", "w8a", "mnist20k")
 OUT = "hingeline-bench"
 SEVERAL_RUNS = "median of {} runs (--repeat); runs of less than 50 ms are repeated until 0.2 s in all, at most 50 times"
-MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[demo]")'
 MISSING_PEER = 'skipped: {0} is not installed (pip install "hingeline[bench]", or {0} alone)'
 MISSING_DATA = "skipped: {}, not found in --data-dir"
 
@@ -247,10 +246,7 @@ def _say_kept(count: int, path: Path) -> None:
 
 
 def _plot(panels: dict[str, CGridDisplay], path: Path) -> None:
-    if find_spec("matplotlib") is None:
-        print(MISSING_MATPLOTLIB, file=sys.stderr)
-        return
-    if not any(panel.seconds for panel in panels.values()):
+    if not (can_plot("demo") and any(panel.seconds for panel in panels.values())):
         return
     from hingeline.viz import CPanelsDisplay
 

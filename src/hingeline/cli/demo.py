@@ -9,12 +9,11 @@ more rows than features and few support vectors, hard shrinking can win at a lar
 from __future__ import annotations
 
 import argparse
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .options import natural, positive_float, positive_int
+from .plots import can_plot, new_figure
 from .table import make_table
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 ENGINES = ("baseline", "avsf")
 HEADER = ("C", "baseline s", "steps", "gap", "avsf s", "steps", "gap", "speed-up")
 WIDTHS = (7, 10, 8, 8, 8, 8, 8, 8)
-MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[demo]")'
 
 
 class Cell(NamedTuple):
@@ -80,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     """Train, print and draw."""
     from hingeline.synthetic import make_text
 
-    plot = not args.no_plot and _can_plot(args.out)
+    plot = not args.no_plot and _can_save(args.out)
     X, y = make_text(args.rows, args.cols, seed=args.seed)
     print(f"data: {args.rows:,} text-like rows, {args.cols:,} features, {X.nnz:,} values, seed {args.seed}", flush=True)
     print("compiling the kernels (or loading them from numba's cache) ...", flush=True)
@@ -129,10 +127,9 @@ def _speed_up(baseline: Cell, avsf: Cell) -> str:
     return f"{bound}{baseline.seconds / avsf.seconds:.2f}"
 
 
-def _can_plot(out: str) -> bool:
-    """Tell whether a plot can be drawn, before time is spent on training."""
-    if find_spec("matplotlib") is None:
-        print(MISSING_MATPLOTLIB, file=sys.stderr)
+def _can_save(out: str) -> bool:
+    """Tell whether a plot can be drawn and saved, before time is spent on training."""
+    if not can_plot("demo"):
         return False
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -146,13 +143,9 @@ def _can_plot(out: str) -> bool:
 
 
 def _plot(results: dict[float, dict[str, Cell]], args: argparse.Namespace) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     from hingeline.viz import CGridDisplay
 
-    figure = Figure(figsize=(5.5, 4.0), layout="constrained")
-    FigureCanvasAgg(figure)  # draws to a file, needs no display
+    figure = new_figure(5.5, 4.0)
     display = CGridDisplay(
         C=list(results),
         seconds={solver: [cells[solver].seconds for cells in results.values()] for solver in ENGINES},

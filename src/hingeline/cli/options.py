@@ -1,4 +1,4 @@
-"""Types for argparse: numbers within a range, so that wrong usage is reported before any work is done."""
+"""What commands share: types for argparse, so that wrong usage is reported before any work is done; exit status."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 import re
 from collections.abc import Callable
 from typing import TypeVar
+
+INTERRUPTED = 130  # exit status after Ctrl-C
 
 N = TypeVar("N", int, float)
 

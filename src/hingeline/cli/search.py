@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hingeline.io.models.solver_types import SOLVER_TYPES
 from hingeline.solvers.engines import SOLVERS
 
-from .options import natural, non_negative_float, positive_float, positive_int
+from .options import INTERRUPTED, natural, non_negative_float, positive_float, positive_int
+from .plots import can_plot, new_figure
 from .table import make_table
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from hingeline.selection.record import SearchRecord
     from hingeline.selection.table import Cell, Table
 
-INTERRUPTED = 130
 HEADER, WIDTHS = ("C", "score", "+-", "seconds", "gap", "folds"), (10, 8, 8, 8, 8, 7)
 SEARCHED = [
     known
@@ -32,7 +31,6 @@ SEARCHED = [
 LOSS_OF_TYPE = {known.number: known.loss for known in SEARCHED}
 REGRESSIONS = {known.loss for known in SEARCHED if known.is_regression}
 LARGEST_GRID = 1000
-MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[viz]")'
 
 
 def add_parser(commands: Any) -> None:
@@ -240,18 +238,13 @@ def _print_choice(table: Table, choice: Choice, args: argparse.Namespace) -> Non
 
 
 def _plot(folder: Path) -> None:
-    """Draw score and seconds against C."""
-    if find_spec("matplotlib") is None:
-        print(f"saved: {folder / 'path.json'}, {folder / 'path.csv'}")
-        print(MISSING_MATPLOTLIB, file=sys.stderr)
-        return
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    """Draw score and seconds against C, and print which files there are."""
+    saved = ["path.json", "path.csv"]
+    if can_plot("viz"):
+        from hingeline.viz import CPathDisplay
 
-    from hingeline.viz import CPathDisplay
-
-    figure = Figure(figsize=(5.6, 5.8), layout="constrained")
-    FigureCanvasAgg(figure)  # draws to a file, needs no display
-    CPathDisplay.from_search(folder, ax=figure.subplots(2, sharex=True))
-    figure.savefig(folder / "path.png", dpi=120)
-    print(f"saved: {folder / 'path.json'}, {folder / 'path.csv'}, {folder / 'path.png'}")
+        figure = new_figure(5.6, 5.8)
+        CPathDisplay.from_search(folder, ax=figure.subplots(2, sharex=True))
+        figure.savefig(folder / "path.png", dpi=120)
+        saved.append("path.png")
+    print(f"saved: {', '.join(str(folder / name) for name in saved)}")

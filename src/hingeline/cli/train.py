@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .liblinear_options import TRAIN_TEXT, TRAIN_USAGE, TrainOptions, add_words_parser, parse_train
+from .options import INTERRUPTED
 
 if TYPE_CHECKING:
     import numpy as np
 
     from hingeline.liblinear.training import Trained
-
-INTERRUPTED = 130
 
 
 def warn(text: str) -> None:
