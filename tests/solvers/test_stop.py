@@ -1,6 +1,6 @@
 """The stop rule: what meets it, and what is made of the reason that ended a run."""
 
-from math import nan
+from math import isnan, nan
 
 import pytest
 
@@ -44,3 +44,10 @@ def test_nan_meets_nothing(stop):
 )
 def test_outcome(reason, certificate, outcome):
     assert Stop(tol=0.1).outcome(reason, certificate) == outcome
+
+
+def test_multiple_of_what_is_asked_for():
+    assert Stop(tol=0.1).multiple(violation=0.2, gap=7.0, dual=5.0) == pytest.approx(2.0)
+    assert Stop(gap_tol=0.1).multiple(violation=7.0, gap=1.5, dual=5.0) == pytest.approx(3.0)
+    assert isnan(Stop(gap_tol=0.1).multiple(violation=7.0, gap=1.5, dual=0.0))
+    assert isnan(Stop(tol=0.0).multiple(violation=7.0, gap=1.5, dual=5.0))

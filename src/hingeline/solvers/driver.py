@@ -146,11 +146,8 @@ class Run:
         self.effort += SWEEP
         if not isnan(gain):
             self.dual += gain
-        asked = self.stop.tol if self.stop.gap_tol is None else self.stop.gap_tol * self.dual
-        times_tol = nan
-        if asked > 0.0:
-            times_tol = (criterion if self.stop.gap_tol is None else gap) / asked
-            self.account.trend.add(self.spent, times_tol)
+        times_tol = self.stop.multiple(criterion, gap, self.dual)
+        self.account.trend.add(self.spent, times_tol)
         verdict, exact_gap = Verdict.GO_ON, nan
         try:
             verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)

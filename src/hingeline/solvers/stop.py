@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
 from ..solution import Certificate
 
@@ -22,6 +23,11 @@ class Stop:
     def rule(self) -> str:
         """Which of the two rules holds: the reason to give when it is met."""
         return "tol" if self.gap_tol is None else "gap_tol"
+
+    def multiple(self, violation: float, gap: float, dual: float) -> float:
+        """Return what the rule judges as a multiple of what it asks for, P - D being ``gap``; NaN if it asks for 0."""
+        seen, asked = (violation, self.tol) if self.gap_tol is None else (gap, self.gap_tol * dual)
+        return seen / asked if asked > 0.0 else nan
 
     def met(self, certificate: Certificate) -> bool:
         """Tell whether a certificate meets the rule. NaN meets none."""
