@@ -39,8 +39,6 @@ class Engine:
         Can begin at weights that are not those of alpha (``state.Near``).
     needs_smooth_loss : bool
         Trains only losses that have a derivative everywhere.
-    reads_blocks : bool
-        Reads data out of core in blocks.
     chosen_by_auto : bool
         ``solver="auto"`` may run it on data in memory.
     by_name : bool
@@ -54,7 +52,6 @@ class Engine:
     shrinks: bool = False
     begins_near: bool = False
     needs_smooth_loss: bool = False
-    reads_blocks: bool = False
     chosen_by_auto: bool = False
     by_name: bool = True
 
@@ -72,15 +69,7 @@ ENGINES = {
         Engine(HYBRID, "dual.hybrid", stepwise=True, adapts=True, shrinks=True, chosen_by_auto=True),
         Engine(NEWTON, "newton.newton", begins_near=True, chosen_by_auto=True),
         Engine(NEWTON_CG, "newton.newton_cg", begins_near=True, needs_smooth_loss=True, chosen_by_auto=True),
-        Engine(
-            OUT_OF_CORE,
-            "dual.out_of_core",
-            stepwise=True,
-            shrinks=True,
-            adapts=True,
-            reads_blocks=True,
-            by_name=False,
-        ),
+        Engine(OUT_OF_CORE, "dual.out_of_core", stepwise=True, adapts=True, shrinks=True, by_name=False),
     )
 }
 NAMES = tuple(engine.name for engine in ENGINES.values() if engine.by_name)

@@ -36,7 +36,7 @@ from .train import train
 
 INNER = 0.1  # share of what is asked for that each problem is solved to
 MOST_PROBLEMS = 100
-FARTHEST = 20.0  # times T(c) - c, how far a secant may leap where there is no bracket yet
+FARTHEST = 20.0  # times T(c) - c, how far a secant may leap if there is no bracket yet
 ROUNDING = 1e-13  # change of the intercept, relative to it, that means nothing
 
 

@@ -5,28 +5,29 @@ from 2e5 to 2e7 non-zeros, to within a factor of two or three:
 
 ======================================  ===========================================================================
 hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85 (squared hinge: 3 + 8 kappa^0.85), times log10(1/tol)/2
-one step                                45 ns + 2.2 ns a non-zero, 60 ns more where X does not fit the caches (dense
+one step                                45 ns + 2.2 ns per non-zero, 60 ns more if X does not fit the caches (dense
                                         rows: twice as much)
 newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 5 + 3 log10(1 + kappa); less than half
-                                        of that where a sample goes first; what comes before them: 1.5
-one iteration                           40 ns a row, 1.6 ns a non-zero (passes), 0.03 ns (squared hinge: 0.1 ns) a pair
-                                        of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
-the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns a row and 0.8 ns a non-zero
-dense rows                              25 ns; a value: step 0.5 ns, pass 0.3 ns, product 0.25 ns, pair 0.005 (0.01) ns
+                                        of that if a sample goes first; what comes before them: 1.5
+one iteration                           40 ns per row, 1.6 ns per non-zero (passes), 0.03 ns (squared hinge: 0.1 ns)
+                                        per pair of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
+the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns per row and 0.8 ns per non-zero
+dense rows                              25 ns; per value: step 0.5 ns, pass 0.3 ns, product 0.25 ns, pair 0.005
+                                        (0.01) ns
 ======================================  ===========================================================================
 
-Conjugate gradients are for 2,000 features and more (smooth losses: 500), where there are four rows or more for each of
-them. How many products there will be is a guess: sweeps take over again where it is exceeded by far.
+Conjugate gradients are for 2,000 features and more (smooth losses: 500) with at least four rows for each of them. How
+many products there will be is a guess: if it is exceeded by far, sweeps take over again.
 
-The logistic and the squared epsilon-insensitive loss go to Newton's method where there are fewer than 500 features: a
-handful of iterations is enough at any C. All rows are in the band then, and where their Gram matrix costs more than 35
+The logistic and the squared epsilon-insensitive loss go to Newton's method if there are fewer than 500 features: a
+handful of iterations is enough at any C. All rows are in the band then, and if their Gram matrix costs more than 35
 products it is newton_cg, whose preconditioner takes a sample of them and is nearly exact. A pair of values in that
 matrix: 0.1 ns; dense rows 0.19 ns, 0.05 ns from 100 columns on (BLAS).
 
-No formula of shape and C tells a hard problem from an easy one, so where a few sweeps are cheap beside Newton's method
-they go first, whatever the model says, and their trend is extrapolated (trend.py): they go on while that
-promises an end sooner than Newton's method would reach it, and hand their dual variables over when it does not. Budgets
-are counted in steps, not in seconds: results do not depend on the machine's load.
+No formula of shape and C tells a hard problem from an easy one. So if a few sweeps are cheap beside Newton's method
+they go first, whatever the model says, and their trend is extrapolated (trend.py): they go on while it promises an end
+sooner than Newton's method would reach it, and hand their dual variables over when it does not. Budgets are counted in
+steps, not in seconds: results do not depend on the load of the computer.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: sweeps that have taken this have been promising for long enough
 EXCEEDED = 3.0  # times the guess of what conjugate gradients take: they have had their chance
 ROWS_PER_WEIGHT = 4  # with fewer, and more weights than a dense factor is made for, sweeps win
-WARM_HOPE = 0.3  # of these, where the run has a start
+WARM_HOPE = 0.3  # of these, if the run has a start
 IN_CACHE = 3_000_000  # stored values
 SAMPLED_SHARE = 0.45  # of the iterations that are left if a sample of the rows goes first
 READS_PER_ITERATION = 2.5  # of the files by Newton's method: direction, responses, now and then a new stage
@@ -82,7 +83,7 @@ DENSE = Costs(25e-9, 0.5e-9, 0.3e-9, 0.25e-9, 0.005e-9, 0.01e-9)
 class Phase:
     """An engine, when it is done, and what it may take before the next phase takes over.
 
-    Where rounding ends an engine short of its goal, the next one takes over as well.
+    If rounding ends an engine short of its goal, the next one takes over as well.
     """
 
     engine: str
@@ -91,17 +92,20 @@ class Phase:
 
 
 def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[Phase]:
-    """Return the phases of a run. Coordinate descent comes last where Newton's method is not sure to end it.
+    """Return the phases of a run. Coordinate ascent comes last if Newton's method is not sure to end it.
 
-    ``warm`` says that there is a start: what sweeps can do quickly is done then, and less is to be hoped of them.
+    ``warm`` says that there is a start: what sweeps can do quickly is done then, and they promise less.
     """
-    data, last = problem.data, Phase(HYBRID, stop)
-    if data.blocks is not None and solver in (AUTO, HYBRID, NEWTON):
-        return _plan_out_of_core(problem, solver, stop)
+    data = problem.data
+    last = Phase(HYBRID if data.blocks is None else OUT_OF_CORE, stop)
+    if solver == HYBRID:
+        return [last]
     if solver == NEWTON:
         return [Phase(NEWTON, stop), last]
     if solver != AUTO:
         return [Phase(solver, stop)]
+    if data.blocks is not None:
+        return _plan_out_of_core(problem, stop, last)
     if data.n_rows * data.n_features <= SMALL:
         return [Phase(NEWTON, replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop), last]
     if data.n_features >= LARGEST_FACTOR and data.n_rows < ROWS_PER_WEIGHT * data.n_features:
@@ -118,15 +122,13 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
         return [second, last]
     hope = WARM_HOPE if warm else 1.0
     opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
-    return [Phase(HYBRID, stop, opening), second, last]
+    return [replace(last, budget=opening), second, last]
 
 
-def _plan_out_of_core(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
-    """Return the phases for rows in files, where reading is what costs: a sweep reads them once at the most."""
-    newton, last = Phase(NEWTON, stop), Phase(OUT_OF_CORE, stop)
-    if solver == NEWTON:
-        return [newton, last]
-    if solver == HYBRID or problem.data.n_features >= LARGEST_FACTOR:
+def _plan_out_of_core(problem: Problem, stop: Stop, last: Phase) -> list[Phase]:
+    """Return the phases for rows in files: reading is what costs, and a sweep reads every row at most once."""
+    newton = Phase(NEWTON, stop)
+    if problem.data.n_features >= LARGEST_FACTOR:
         return [last]
     _, sweeps, _ = estimates(problem, stop)
     reads = READS_PER_ITERATION * newton_iterations(problem, stop)
@@ -134,7 +136,7 @@ def _plan_out_of_core(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
         return [newton, last]
     rival = reads * problem.n_variables
     opening = Budget(max(OPENING * rival, FEWEST_SWEEPS * problem.n_variables), rival, MOST * rival)
-    return [Phase(OUT_OF_CORE, stop, opening), newton, last]
+    return [replace(last, budget=opening), newton, last]
 
 
 def is_for_rounding(data: Data, stop: Stop) -> bool:

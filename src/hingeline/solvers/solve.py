@@ -72,7 +72,7 @@ def solve(
     free_intercept : bool
         Leave the intercept out of the regulariser; a ``bias`` other than zero then changes the way, not the solution.
     l1_ratio : float, optional
-        Where given, the regulariser is l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. For losses with a derivative, from no
+        If given, the regulariser is l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. For losses with a derivative, from no
         ``alpha0``, on one thread.
 
     Returns
