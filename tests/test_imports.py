@@ -142,3 +142,14 @@ def test_importing_is_light(code):
     assert not loaded & {"dask", "matplotlib"}
     # scikit-learn loads some of the others by itself if they are installed.
     assert loaded <= optional_modules_after("import numba, sklearn.svm")
+
+
+ACROSS = {"contract", "equivalence", "faults", "property", "tools"}  # folders of tests that are about no single module
+
+
+def test_tests_lie_where_the_modules_lie():
+    """A folder of tests is a folder of the package, so that a module's tests are found without looking."""
+    tests = Path(__file__).resolve().parent
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    of_the_package = {folder for folder in folders if not ACROSS & set(folder.parts)}
+    assert not {str(folder) for folder in of_the_package if not (SRC / folder).is_dir()}
