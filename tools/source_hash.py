@@ -35,9 +35,14 @@ class Module:
         self.name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     @cached_property
+    def source(self) -> bytes:
+        """Return the text."""
+        return self.path.read_bytes()
+
+    @cached_property
     def statements(self) -> list[ast.stmt]:
         """Return the statements that run when the module is imported."""
-        return list(_flat(ast.parse(self.path.read_bytes()).body))
+        return list(_flat(ast.parse(self.source).body))
 
     @cached_property
     def imports(self) -> dict[str, tuple[str, str]]:
@@ -67,6 +72,8 @@ class Module:
         """Return the statements that are compiled or say what is."""
         if SHARED_KERNELS in self.package:
             return self.statements
+        if not any(name.encode() in self.source for name in COMPILERS):
+            return []  # most modules; parsing them takes a while
         compilers = {name for name, (module, _) in self.imports.items() if COMPILERS & set(module.split("."))}
         return [statement for statement in self.statements if compilers & _names_in(statement)]
 

@@ -1,7 +1,7 @@
 """scikit-learn's own checks, with no expected failures."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from hingeline import (
     LinearSVC,
@@ -28,10 +28,24 @@ VARIANTS = [  # each class, and each way through it that is not that of its defa
 ]
 
 
+VARIANTS_OF_TYPES = (LinearSVC(), LogisticRegression(), LinearSVR(), OneClassSVM())
+OF_TYPES = ("sparse", "dtypes", "memmap")  # checks of X's type, which all classes read by the same door
+
+
+def checks():
+    """Yield what is to be checked; types of X are compiled one by one, so they are tried on some variants only."""
+    for variant in VARIANTS:
+        for estimator, check in estimator_checks_generator(variant):
+            arguments = ",".join(f"{key}={value}" for key, value in check.keywords.items())
+            name = f"{check.func.__name__}({arguments})"
+            if repr(variant) in map(repr, VARIANTS_OF_TYPES) or not any(word in name for word in OF_TYPES):
+                yield pytest.param(estimator, check, id=f"{variant!r}-{name}")
+
+
 # One check caps max_iter at 1000 and must then be warned.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 # Another asks for three folds of a class of two rows: scikit-learn's splitter says so.
 @pytest.mark.filterwarnings("ignore:The least populated class in y:UserWarning")
-@parametrize_with_checks(VARIANTS)
+@pytest.mark.parametrize(("estimator", "check"), [*checks()])
 def test_sklearn_check(estimator, check):
     check(estimator)

@@ -9,7 +9,7 @@ from hingeline import Hinge, LinearSVC, solve
 
 X, Y = classification(40, 8, seed=51, density=0.5)
 GAP = 1e-10
-VALUES = pytest.mark.parametrize("value", [np.float32, np.float64])
+VALUES = (np.float32, np.float64)
 
 
 def optimum(X, y, loss, **how):
@@ -75,8 +75,7 @@ def with_explicit_zeros(X):
     return sparse.csr_array((X.ravel(), np.tile(np.arange(d), n), np.arange(n + 1) * d), shape=X.shape)
 
 
-@VALUES
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("loss", "value"), [*zip(LOSSES, VALUES, strict=True)])  # each is compiled for every engine
 @pytest.mark.parametrize("make", [shuffled_within_rows, split_entries, with_explicit_zeros])
 def test_other_ways_to_write_a_matrix(make, loss, value):
     base = X.astype(np.float32).astype(np.float64)  # so that quarters are exact

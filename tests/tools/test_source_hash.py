@@ -77,14 +77,13 @@ def test_a_renamed_source_is_another_one(tree):
     assert source_hash.source_hash(tree) != before
 
 
-@pytest.mark.parametrize(("name", "counts"), [("kernels/rows.py", True), ("cli/train.py", False)])
-def test_the_package_itself(tmp_path, name, counts):
+def test_the_package_itself(tmp_path):
     shutil.copytree(source_hash.ROOT / "src", tmp_path / "src")
-    before = source_hash.source_hash(tmp_path)
-    assert before == source_hash.source_hash()
-    path = tmp_path / "src" / "hingeline" / name
-    path.write_text(path.read_text() + "# edited\n")
-    assert (source_hash.source_hash(tmp_path) != before) == counts
+    before = source_hash.source_hash()
+    for name, counts in (("cli/train.py", False), ("kernels/rows.py", True)):
+        path = tmp_path / "src" / "hingeline" / name
+        path.write_text(path.read_text() + "# edited\n")
+        assert (source_hash.source_hash(tmp_path) != before) == counts
 
 
 def dispatchers():
