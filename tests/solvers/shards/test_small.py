@@ -24,7 +24,7 @@ def test_a_step_is_newtons(layout):
     v, start = Z.T @ alpha, w.copy()
     p = np.linalg.solve(np.eye(d) + 2.0 * Z.T @ (band[:, None] * Z), v - w)
     promised = float((v - w) @ p)
-    vectors = Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n))
+    vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n)))
     room = (np.empty((d, d)), np.empty(d))
     decrement, found = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, w, v, *room)
     violation, size, _, losses, gap = found

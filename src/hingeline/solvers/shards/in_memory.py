@@ -161,10 +161,8 @@ class InMemoryShards(Shards):
         for k, shard in enumerate(self._shards):
             inside = slice(*part_bounds(n, self.n_shards, k))
             shard.smooth_at(delta)
-            shard.vectors = vectors
-            if self.n_shards > 1:
-                shard.vectors = Vectors(*(vector[inside] for vector in vectors))
-        self._vectors = vectors
+            shard.take(vectors if self.n_shards == 1 else Vectors(*(vector[inside] for vector in vectors)))
+        self._vectors, self._arrays = vectors, tuple(vectors)
         self._small: tuple[Matrix, Vector] | None = None
         if self.n_shards == 1 and self.n_weights <= FEW_WEIGHTS and n * self.n_weights <= AT_ONCE:
             self._small = (np.empty((self.n_weights, self.n_weights)), np.empty(self.n_weights))
@@ -279,7 +277,7 @@ class InMemoryShards(Shards):
         if self._small is None:
             return None
         shard, (H, p) = self._shards[0], self._small
-        args = (shard.rows, self.loss, self._vectors, shard.delta, shard.scale, shard.distinct, accuracy, w, v, H, p)
+        args = (shard.rows, self.loss, self._arrays, shard.delta, shard.scale, shard.distinct, accuracy, w, v, H, p)
         decrement, (violation, band_size, moved, losses, gap) = step_at_once(*args)
         self._between()
         return decrement, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)

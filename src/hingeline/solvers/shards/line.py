@@ -15,7 +15,7 @@ import numpy as np
 from ...kernels.compile import kernel
 from ...kernels.losses import Loss
 from ...kernels.types import Matrix, Vector
-from .kernels import Vectors, add_derivatives
+from .kernels import Arrays, add_derivatives
 
 MOST_EVALUATIONS = 40
 LADDER = np.array([1.0, 0.5, 0.25, 2.0])  # the first steps to look at, if there are to be several: 1 is Newton's own
@@ -76,12 +76,12 @@ def step_found(at: Place) -> float:
 
 @kernel
 def search_at_once(
-    loss: Loss, vectors: Vectors, delta: float, scale: float, line: Line, evaluations: int, at: Place
+    loss: Loss, vectors: Arrays, delta: float, scale: float, line: Line, evaluations: int, at: Place
 ) -> Place:
     """Go on from ``at`` for some evaluations, over all rows of one shard."""
     for _ in range(evaluations):
         tau = at[4]
-        first, second = add_derivatives(loss, vectors, delta, scale, tau, 0, vectors.m.size)
+        first, second = add_derivatives(loss, vectors, delta, scale, tau, 0, vectors[0].size)
         at = narrowed(at, first + line.wp + tau * line.pp, second + line.pp, line.slope, line.accuracy)
         if at[5]:
             break

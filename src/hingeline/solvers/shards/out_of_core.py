@@ -56,7 +56,7 @@ class BlockShards(Shards):
         shard = Shard(block.number, block.rows, data.distinct, self.loss, *arrays, self._between)
         shard.smooth_at(self._delta)
         if self._vectors is not None:
-            shard.vectors = Vectors(*(vector[inside] for vector in self._vectors))
+            shard.take(Vectors(*(vector[inside] for vector in self._vectors)))
             shard.settled_losses = float(self._settled[block.number])
         if self._a is not None:
             shard.a = self._a[inside]
@@ -120,7 +120,7 @@ class BlockShards(Shards):
                 shard.add_gram(self._G, afresh=False)
         self._all.smooth_at(self._delta)
         assert self._vectors is not None
-        self._all.vectors = self._vectors
+        self._all.take(self._vectors)
         return Responses.total(parts), v
 
     def project(self, p: Vector, taus: Vector) -> Matrix:  # noqa: D102

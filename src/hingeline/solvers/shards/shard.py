@@ -56,8 +56,12 @@ class Shard:
         self._products, self._terms = Pace(between), Pace(between)
         self._searches = Pace(between, first=max(1, SEARCHED_AT_ONCE // self.n_rows))
 
-    vectors: Vectors  # set before Newton's method begins
+    vectors: Vectors  # set before Newton's method begins, by ``take``
     a: Vector  # proposed dual variables, set before they are asked for
+
+    def take(self, vectors: Vectors) -> None:
+        """Work on these vectors from now on."""
+        self.vectors, self._arrays = vectors, tuple(vectors)
 
     def smooth_at(self, delta: float) -> None:
         """Set the width of the smoothing, and ``scale``, the curvature of a row over its entry in the band."""
@@ -78,7 +82,7 @@ class Shard:
         settled = 0.0
         for begin, end in self._products.slices(self.n_rows):
             start = (self.rows, self.loss, self.y, self.C, self.q, self.alpha)
-            settled += begin_rows(*start, self.vectors, w, centred, begin, end)
+            settled += begin_rows(*start, self._arrays, w, centred, begin, end)
         self.settled_losses = settled
         return self.respond(0.0, True, v)
 
@@ -86,7 +90,7 @@ class Shard:
         """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""
         violation, band_size, moved, losses, gap = 0.0, 0, 0, self.settled_losses, 0.0
         for begin, end in self._products.slices(self.n_rows):
-            part = respond(self.rows, self.loss, self.vectors, tau, self.delta, recentred, afresh, v, begin, end)
+            part = respond(self.rows, self.loss, self._arrays, tau, self.delta, recentred, afresh, v, begin, end)
             violation = max(violation, part[0])
             band_size += part[1]
             moved += part[2]
@@ -102,12 +106,12 @@ class Shard:
     def project(self, p: Vector, taus: Vector, out: Matrix) -> None:
         """Set t = Zp; add the derivatives along the line at ``taus`` to ``out``."""
         for begin, end in self._products.slices(self.n_rows):
-            project(self.rows, self.loss, self.vectors, p, self.delta, self.scale, taus, out, begin, end)
+            project(self.rows, self.loss, self._arrays, p, self.delta, self.scale, taus, out, begin, end)
 
     def derivatives(self, taus: Vector, out: Matrix) -> None:
         """Add the derivatives along the line at ``taus`` to ``out``."""
         for begin, end in self._terms.slices(self.n_rows):
-            derivatives(self.loss, self.vectors, self.delta, self.scale, taus, out, begin, end)
+            derivatives(self.loss, self._arrays, self.delta, self.scale, taus, out, begin, end)
 
     def step_to_minimum(self, line: Line, at_one: Vector) -> float:
         """Return the step to the minimum along the line; ``at_one`` are the derivatives of the losses at tau = 1."""
@@ -115,7 +119,7 @@ class Shard:
         at = narrowed(beginning(line.slope), first, second, line.slope, line.accuracy)
         if not at[-1]:
             for begin, end in self._searches.slices(MOST_EVALUATIONS - 1):
-                at = search_at_once(self.loss, self.vectors, self.delta, self.scale, line, end - begin, at)
+                at = search_at_once(self.loss, self._arrays, self.delta, self.scale, line, end - begin, at)
                 if at[-1]:
                     break
         return float(step_found(at))
@@ -143,7 +147,7 @@ class Shard:
     def propose(self, tau: float) -> None:
         """Move the proposed dual variables by the share tau towards what Newton's equation says."""
         for begin, end in self._terms.slices(self.n_rows):
-            propose(self.vectors, self.a, tau, self.scale, begin, end)
+            propose(self._arrays, self.a, tau, self.scale, begin, end)
 
     def adopt(self) -> None:
         """Replace the proposed dual variables by the responses."""
@@ -156,7 +160,7 @@ class Shard:
         """
         violation, gap, clipped = 0.0, 0.0, False
         for begin, end in self._products.slices(self.n_rows):
-            found = compare(self.rows, self.loss, self.vectors, self.a, excess, begin, end)
+            found = compare(self.rows, self.loss, self._arrays, self.a, excess, begin, end)
             violation, gap, clipped = max(violation, found[0]), gap + found[1], clipped or found[2]
         return violation, gap, clipped
 

@@ -12,7 +12,7 @@ from ...kernels.gram import gram
 from ...kernels.losses import Loss
 from ...kernels.rows import ONE, Rows, dot
 from ...kernels.types import Matrix, Vector
-from .kernels import Vectors, respond
+from .kernels import Arrays, respond
 from .line import MOST_EVALUATIONS, Line, search_at_once, step_found
 
 
@@ -42,7 +42,7 @@ def solve_positive(H: Matrix, x: Vector) -> None:
 def step_at_once(
     rows: Rows,
     loss: Loss,
-    vectors: Vectors,
+    vectors: Arrays,
     delta: float,
     scale: float,
     distinct: bool,
@@ -56,9 +56,10 @@ def step_at_once(
 
     H and p are room to work in. Returns the decrease that the direction promised (twice), and what ``respond`` returns.
     """
-    d, n = np.uint64(w.size), np.uint64(vectors.m.size)
+    _, s, m, t, _, _, band, _ = vectors
+    d, n = np.uint64(w.size), np.uint64(m.size)
     H[:] = 0.0
-    gram(rows, vectors.band, distinct, H, 0, n)
+    gram(rows, band, distinct, H, 0, n)
     H *= scale
     decrement, wp, pp = 0.0, 0.0, 0.0
     for j in range(d):
@@ -70,7 +71,7 @@ def step_at_once(
         wp += w[j] * p[j]
         pp += p[j] * p[j]
     for i in range(n):
-        vectors.t[i] = vectors.s[i] * dot(rows, i, p)
+        t[i] = s[i] * dot(rows, i, p)
     at = (0.0, -decrement, np.inf, np.inf, 1.0, False)
     line = Line(-decrement, wp, pp, accuracy)
     at = search_at_once(loss, vectors, delta, scale, line, MOST_EVALUATIONS, at)
