@@ -59,12 +59,12 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
-# Where problem k starts from: keyword arguments of ``train``, such as alpha0. Empty: from zero.
+# (problem, k) -> keyword arguments of ``train`` that say where problem k starts from, such as alpha0.
 Start = Callable[[Problem, int], dict[str, Any]]
 
 
 def from_zero(problem: Problem, k: int) -> dict[str, Any]:
-    """Return the start of a problem of which nothing is known."""
+    """Return no arguments: training starts from zero."""
     return {}
 
 
@@ -194,9 +194,8 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
                     f"[{type(self).__name__}] {s.solver}: {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, "
                     f"violation {s.certificate.violation:.2e}, gap {s.certificate.gap:.2e} ({s.stop_reason})"
                 )
-        capped = [
-            s for s in solutions if not (s.converged or s.stop_reason == "callback")
-        ]  # whoever asked for that knows
+        # A callback that ended training needs no warning.
+        capped = [s for s in solutions if not (s.converged or s.stop_reason == "callback")]
         if capped:
             worst = max(capped, key=lambda s: s.certificate.gap)
             remedy = "Scale the data, or choose a smaller C."
