@@ -139,10 +139,10 @@ def test_liblinears_word_for_its_limit(monkeypatch):
 
 
 def test_rows_are_checked_once_for_all_classes(monkeypatch):
-    import hingeline.data.problem
+    import hingeline.data.read
 
-    checked, read_data = [], hingeline.data.problem.read_data
-    monkeypatch.setattr("hingeline.data.problem.read_data", lambda X, bias: checked.append(bias) or read_data(X, bias))
+    checked, read_data = [], hingeline.data.read.read_data
+    monkeypatch.setattr("hingeline.data.read.read_data", lambda X, bias: checked.append(bias) or read_data(X, bias))
     task = make_task()
     solver = Hingeline("hybrid")
     for _ in range(2):

@@ -7,7 +7,7 @@ from problems import classification, csr, every_layout
 from scipy import sparse
 
 from hingeline import LinearSVC, solve
-from hingeline.data.problem import read_data
+from hingeline.data.read import read_data
 from hingeline.kernels.rows import CsrRows, DenseRows, OnesRows
 
 X, Y = classification(60, 8, seed=31, density=0.4)

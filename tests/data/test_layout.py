@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from hingeline import solve
-from hingeline.data.problem import read_data, read_matrix
+from hingeline.data.read import read_data, read_matrix
 from hingeline.kernels.rows import CsrRows, DenseRows, OnesRows
 
 

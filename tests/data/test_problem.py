@@ -6,7 +6,8 @@ from problems import EVERY_LOSS, TARGET_LOSSES, classification, csr, every_layou
 from scipy import sparse
 
 from hingeline import Hinge, SquaredHinge
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.rows import CsrRows, DenseRows, OnesRows
 
 X, Y = classification(30, 5, seed=1, density=0.6)

@@ -9,7 +9,7 @@ from real_data import real_data
 from sklearn.datasets import load_svmlight_file
 
 from hingeline import solve
-from hingeline.data.problem import read_data
+from hingeline.data.read import read_data
 from hingeline.kernels.rows import OnesRows
 
 

@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.solvers.l1.columns import columns_if_many
 from hingeline.solvers.l1.primal import train_primal
 from hingeline.solvers.stop import Stop

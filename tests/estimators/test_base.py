@@ -8,7 +8,7 @@ import pytest
 from problems import classification, every_layout
 
 from hingeline import LinearSVC
-from hingeline.data.problem import read_matrix
+from hingeline.data.read import read_matrix
 from hingeline.estimators.base import decision_values, support_of
 
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import pytest
 from problems import every_layout
 from scipy import sparse
 
-from hingeline.data.problem import read_data, read_matrix
+from hingeline.data.read import read_data, read_matrix
 from hingeline.kernels import passes
 from hingeline.kernels.gram import BLOCK, add_gram
 from hingeline.kernels.lookahead import RECORD_AHEAD, look_ahead

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from svmlight_files import make_rows
 
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from hingeline.liblinear.fit import fit
 from hingeline.liblinear.settings import Settings

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import LOSSES, classification
 
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.random import seeded
 from hingeline.kernels.schedule import Preferences, adapted, define_schedule, shuffle, sum_preferences
 from hingeline.solvers.certificate import certify, rounding_floor

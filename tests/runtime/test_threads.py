@@ -7,7 +7,7 @@ import pytest
 from problems import LOSSES, classification, csr
 
 from hingeline import LinearSVC, solve
-from hingeline.data import problem
+from hingeline.data import read
 from hingeline.runtime.threads import Team
 from hingeline.solvers import train
 from hingeline.solvers.shards import in_memory
@@ -16,7 +16,7 @@ from hingeline.solvers.shards import in_memory
 @pytest.fixture
 def every_problem_is_shared(monkeypatch):
     monkeypatch.setattr(train, "WORTH_SHARING", 0)
-    monkeypatch.setattr(problem, "WORTH_SHARING", 0)
+    monkeypatch.setattr(read, "WORTH_SHARING", 0)
     monkeypatch.setattr(in_memory, "WORTH_SHARING", 0)
     monkeypatch.setattr(in_memory, "LEAST_STORED", 1)
 
@@ -90,7 +90,7 @@ def test_rows_are_checked_by_all(every_problem_is_shared, distinct):
     X = csr(classification(50, 6, seed=1)[0])
     if not distinct:
         X.indices[1] = X.indices[0]
-    alone, shared = problem.read_data(X, 0.5), problem.read_data(X, 0.5, n_threads=3)
+    alone, shared = read.read_data(X, 0.5), read.read_data(X, 0.5, n_threads=3)
     np.testing.assert_array_equal(alone.q, shared.q)
     assert shared.distinct is alone.distinct is distinct
 
@@ -99,8 +99,8 @@ def test_the_first_of_several_broken_rows_is_named(every_problem_is_shared):
     X = csr(classification(50, 6, seed=1)[0])
     X.indices[[X.indptr[11], X.indptr[40]]] = 77
     with pytest.raises(ValueError, match="column index 77 in row 11"):
-        problem.read_data(X, n_threads=3)
+        read.read_data(X, n_threads=3)
     X = csr(classification(50, 6, seed=1)[0])
     X.data[[X.indptr[7], X.indptr[41]]] = np.nan
     with pytest.raises(ValueError, match=r"NaN.*row 7"):
-        problem.read_data(X, n_threads=3)
+        read.read_data(X, n_threads=3)

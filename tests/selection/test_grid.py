@@ -5,7 +5,8 @@ import pytest
 from problems import classification
 
 from hingeline import Hinge
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.selection.early import EarlyEnd
 from hingeline.selection.folds import Fold
 from hingeline.selection.grid import Grid, Study

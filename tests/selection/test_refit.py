@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from problems import EVERY_LOSS, TARGET_LOSSES, classification, regression
 
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.selection.folds import Fold
 from hingeline.selection.refit import from_folds
 from hingeline.selection.start import start_from

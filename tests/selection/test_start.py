@@ -5,7 +5,8 @@ import pytest
 from problems import EVERY_LOSS, TARGET_LOSSES, classification, dual, regression
 
 from hingeline import Pinball, solve
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import lower, upper
 from hingeline.selection.start import at_bound, best_start
 

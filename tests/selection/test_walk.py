@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from problems import EVERY_LOSS, TARGET_LOSSES, classification, regression
 
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.selection.walk import Walk
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train

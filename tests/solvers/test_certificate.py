@@ -5,7 +5,8 @@ import pytest
 from problems import COORDINATE_ENGINES, LOSSES, classification, dual, primal
 
 from hingeline import solve
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.random import seeded
 from hingeline.solvers import certificate
 from hingeline.solvers.certificate import certify, drift, rounding_floor

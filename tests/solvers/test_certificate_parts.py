@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from problems import LOSSES, classification, dual, primal
 
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.passes import certify_rows
 from hingeline.solvers.certificate_parts import CertificateParts, sum_parts
 from hingeline.solvers.state import starting_alpha

@@ -8,7 +8,8 @@ import pytest
 from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification, dual, primal
 
 from hingeline import Certificate, Hinge, Progress, SquaredHinge, solve
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.solution import HISTORY
 from hingeline.solvers.clock import Clock, Ended
 from hingeline.solvers.driver import CHECK_RATIO, LAG, Run, Verdict

@@ -7,7 +7,8 @@ import pytest
 from problems import classification
 
 from hingeline import Hinge, SquaredHinge
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.solvers.engines import (
     AUTO,
     ENGINES,

@@ -6,7 +6,7 @@ from time import sleep
 import numpy as np
 import pytest
 
-from hingeline.data.problem import read_data
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import Hinge
 from hingeline.solvers.one_versus_rest import OneVersusRest, train_each
 

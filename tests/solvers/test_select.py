@@ -6,7 +6,8 @@ from problems import classification
 from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.solvers import select
 from hingeline.solvers.newton import smoothed
 from hingeline.solvers.stop import Stop

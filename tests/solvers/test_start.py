@@ -5,7 +5,8 @@ import pytest
 from problems import ENGINES, LOSSES, classification, dual
 
 from hingeline import solve
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import upper
 from hingeline.solvers.start import from_weights
 from hingeline.solvers.state import starting_alpha

@@ -110,7 +110,7 @@ class Hingeline(Solver):
 
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
         """Solve to a gap of ``tolerance``; the check of X is timed."""
-        from hingeline.data.problem import read_data
+        from hingeline.data.read import read_data
 
         if self.data is None:
             self.data = read_data(self.task.X, float(self.task.intercept))

@@ -62,7 +62,7 @@ class Blocks:
     resident_bytes : int
         Memory for copies of rows that an engine wants to keep.
     in_use : Lock
-        Held by the engine that keeps such copies: machines that are trained on several threads take turns.
+        Held by the engine that keeps such copies: models that are trained on several threads take turns.
     """
 
     rows: CsrRows | OnesRows
@@ -107,7 +107,7 @@ class Blocks:
             yield group
 
     def _new_buffer(self) -> list[np.ndarray]:
-        """Return buffers that hold the largest block: pointers, indices and, where there are any, values."""
+        """Return buffers that hold the largest block: pointers, indices and, if there are any, values."""
         rows, bounds = self.rows, self.bounds
         most_rows = int(np.diff(bounds).max())
         most = int(np.diff(rows.indptr[bounds].astype(np.int64)).max())
@@ -149,7 +149,7 @@ class Blocks:
 
 
 def advise(array: np.ndarray, advice: int | None) -> None:
-    """Tell the system what becomes of the pages of a mapped array; nothing happens where it is not mapped."""
+    """Tell the system what becomes of the pages of a mapped array; nothing happens if it is not mapped."""
     mapping = mapping_of(array)
     if mapping is None or advice is None or array.nbytes == 0:
         return
@@ -163,9 +163,9 @@ def _address(mapping: mmap.mmap) -> int:
 
 
 def plan_blocks(rows: CsrRows | OnesRows, n_rows: int, n_features: int) -> Blocks | None:
-    """Return blocks where ``rows`` are mapped from files and do not fit in memory with what training needs, else None.
+    """Return blocks if ``rows`` are mapped from files and do not fit in memory with what training needs, else None.
 
-    Also None where row pointers are broken: whoever follows them says where.
+    Also None if row pointers are broken: whoever follows them says where.
     """
     arrays = [array for array in rows if isinstance(array, np.ndarray)]
     mapped = sum(array.nbytes for array in arrays if mapping_of(array) is not None)

@@ -24,7 +24,7 @@ def sparse_rows(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None
 
 
 def compressed(rows: DenseRows, pace: Pace) -> CsrRows | OnesRows | None:
-    """Return dense rows as sparse ones where so few of their values are not zero that steps get cheaper; else None."""
+    """Return dense rows as sparse ones if they have so few non-zeros that steps get cheaper; else None."""
     X, n_rows = rows.X, len(rows.X)
     if X.shape[1] < WIDE:
         return None

@@ -20,7 +20,7 @@ CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> float:
-    """Return the bytes that may be taken on top of what the process has; infinity where nobody knows."""
+    """Return the bytes that may be taken on top of what the process has; infinity if that is unknown."""
     asked = os.environ.get(VARIABLE)
     if asked:
         return parse_size(asked)
@@ -41,7 +41,7 @@ def parse_size(text: str) -> float:
 
 
 def mapping_of(array: Any) -> mmap | None:
-    """Return the file mapping that ``array`` is a view of, None where it lies in memory of its own."""
+    """Return the file mapping that ``array`` is a view of, None if it has memory of its own."""
     while isinstance(array, np.ndarray):
         array = array.base
     if isinstance(array, memoryview):
@@ -67,7 +67,7 @@ def _field(path: Path, name: str, unit: int = 1, missing: float = float("inf")) 
 
 
 def _number(path: Path) -> float:
-    """Return the number that is all of a file; infinity where it says "max" or is not there."""
+    """Return the number that is all of a file; infinity if it says "max" or does not exist."""
     try:
         return float(path.read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -100,7 +100,7 @@ def _left_in_groups(groups: Iterator[tuple[Path, bool]]) -> Iterator[float]:
             ("memory.max", "memory.current") if version_2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")
         )
         allowed = _number(folder / limit)
-        if allowed < 2.0**60:  # version 1 says nearly 2^63 where there is none
+        if allowed < 2.0**60:  # version 1 says nearly 2^63 if there is no limit
             prefix = "" if version_2 else "total_"
             files = sum(
                 _field(folder / "memory.stat", f"{prefix}{kind}_file", missing=0.0) for kind in ("active", "inactive")

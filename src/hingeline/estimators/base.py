@@ -10,7 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from ..data.problem import Data, Matrix, check_values, read_data, read_matrix
+from ..data.matrix import Data, Matrix
+from ..data.read import read_data, read_matrix
+from ..data.values import check_values
 from ..kernels.passes import scores, scores_of_many
 from ..kernels.rows import CsrRows, DenseRows, OnesRows
 from ..runtime.pace import Pace

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..data.problem import Data, Problem
+from ..data.matrix import Data
+from ..data.problem import Problem
 from ..kernels.losses import Loss
 from ..solution import Snapshot, Solution
 from ..solvers.engines import SOLVERS

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..data.problem import Data, Problem
+from ..data.matrix import Data
+from ..data.problem import Problem
 from ..solution import Solution
 from ..solvers.l1.columns import columns_if_many
 from ..solvers.l1.primal import train_primal

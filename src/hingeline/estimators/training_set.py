@@ -10,7 +10,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import column_or_1d
 
-from ..data.problem import Data, Problem, make_problem
+from ..data.matrix import Data
+from ..data.problem import Problem, make_problem
 from ..kernels.losses import Loss
 from ..solvers.one_versus_rest import OneVersusRest
 from ..solvers.solve import checked_targets

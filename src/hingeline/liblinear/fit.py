@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.problem import Data, make_problem, read_data
+from ..data.matrix import Data
+from ..data.problem import make_problem
+from ..data.read import read_data
 from ..io.models.solver_types import Task
 from ..solution import Solution
 from ..solvers.l1.columns import columns_if_many

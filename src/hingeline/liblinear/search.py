@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.problem import Data
+from ..data.matrix import Data
 from ..io.models.liblinear_file import LinearModel
 from .evaluate import Tally
 from .fit import fit_data, read

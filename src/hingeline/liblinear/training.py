@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.problem import Data, Problem
+from ..data.matrix import Data
+from ..data.problem import Problem
 from ..io.models.liblinear_file import LinearModel
 from ..kernels.losses import EVERY_LOSS, Loss
 from ..solution import Progress, Solution

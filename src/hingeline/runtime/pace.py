@@ -17,7 +17,7 @@ FASTEST_GROWTH = 8.0
 
 
 def do_nothing() -> None:
-    """What happens between two slices where nobody has a wish."""
+    """What happens between two slices if nobody wants anything else."""
 
 
 class Pace:

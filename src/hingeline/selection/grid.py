@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..data.problem import Data, Problem
+from ..data.matrix import Data
+from ..data.problem import Problem
 from ..kernels.passes import scores_at
 from ..runtime.pace import Pace
 from ..solution import Progress, Solution

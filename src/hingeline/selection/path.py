@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..data.problem import Problem, make_problem, read_data
+from ..data.problem import Problem, make_problem
+from ..data.read import read_data
 from ..kernels.losses import EVERY_LOSS, SMALLEST_C, Loss, checked_loss
 from ..solution import Progress, Solution
 from ..solvers.engines import check_solver

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.problem import Data
+from ..data.matrix import Data
 from ..solution import HISTORY, Certificate, Solution
 from .clock import NEXT_PHASE, Ended
 from .driver import Run

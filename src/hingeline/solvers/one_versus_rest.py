@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.problem import Data, Problem, make_problem
+from ..data.matrix import Data
+from ..data.problem import Problem, make_problem
 from ..kernels.losses import Loss
 from ..runtime.threads import in_parts
 from ..solution import Solution

@@ -38,7 +38,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.problem import Data, Problem
+from ..data.matrix import Data
+from ..data.problem import Problem
 from ..kernels.rows import DenseRows
 from .engines import AUTO, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
 from .newton.newton import sample_step

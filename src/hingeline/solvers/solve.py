@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..data.problem import make_problem, read_data
+from ..data.problem import make_problem
+from ..data.read import read_data
 from ..kernels.losses import Hinge, Loss, checked_loss
 from ..solution import Progress, Solution
 from .engines import check_solver

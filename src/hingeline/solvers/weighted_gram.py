@@ -37,7 +37,7 @@ class WeightedGram:
     def _add_by_blas(self, rows: DenseRows, s: Vector, G: Matrix) -> None:
         """Multiply blocks of rows: first those with s_i > 0, then those with s_i < 0.
 
-        NumPy's product lets other threads run meanwhile, SciPy's BLAS functions do not.
+        NumPy's product lets other threads run at the same time; SciPy's BLAS functions do not.
         """
         for sign in (1.0, -1.0):
             chosen = np.flatnonzero(s * sign > 0.0)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from hingeline import Hinge, LinearSVC, Pinball, SquaredHinge, solve
 from hingeline.data.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
-from hingeline.data.problem import read_data
+from hingeline.data.read import read_data
 from hingeline.io import open_dataset, write_dataset
 from hingeline.kernels.variables import new_variables
 from hingeline.solvers.dual.resident_rows import Part, Shelf

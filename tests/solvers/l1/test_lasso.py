@@ -6,7 +6,8 @@ from other_problems import loss_slope, loss_sum
 from problems import classification, csr
 
 from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.random import seeded
 from hingeline.solvers.clock import Clock
 from hingeline.solvers.driver import Run

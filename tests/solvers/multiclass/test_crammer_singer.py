@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from other_problems import assert_feasible_examples, exact_crammer_singer
 
-from hingeline.data.problem import read_data
+from hingeline.data.read import read_data
 from hingeline.solvers.multiclass.crammer_singer import train_crammer_singer
 from hingeline.solvers.multiclass.example_passes import make_feasible
 from hingeline.solvers.multiclass.example_steps import threshold

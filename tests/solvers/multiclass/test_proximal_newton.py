@@ -8,7 +8,8 @@ from other_problems import assert_feasible_examples, crammer_singer_primal, exac
 from problems import csr
 
 from hingeline import LinearSVC
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import Hinge
 from hingeline.runtime.pace import Pace
 from hingeline.solvers.clock import Clock

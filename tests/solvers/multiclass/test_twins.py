@@ -5,7 +5,8 @@ import pytest
 from problems import classification, csr
 
 from hingeline import LinearSVC
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import Hinge
 from hingeline.runtime.pace import Pace
 from hingeline.solvers.multiclass.crammer_singer import dual_state

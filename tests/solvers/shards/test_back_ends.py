@@ -6,7 +6,9 @@ from problems import LOSSES, classification, csr
 
 from hingeline.data import blocks as data_blocks
 from hingeline.data.blocks import Blocks
-from hingeline.data.problem import Data, make_problem, read_data
+from hingeline.data.matrix import Data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import missing
 from hingeline.runtime.pace import do_nothing
 from hingeline.runtime.threads import Team

@@ -5,7 +5,8 @@ import pytest
 from problems import LOSSES, classification, csr, every_layout
 
 from hingeline import Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
-from hingeline.data.problem import make_problem, read_data
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import missing, primal_term
 from hingeline.solvers.newton import newton
 from hingeline.solvers.shards.sample import losses_at_zero, sample_of, take_rows

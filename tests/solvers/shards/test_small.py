@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import classification, csr
 
-from hingeline.data.problem import read_data
+from hingeline.data.read import read_data
 from hingeline.kernels.losses import SquaredHinge
 from hingeline.solvers.shards.kernels import Vectors
 from hingeline.solvers.shards.small import step_at_once

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...data.problem import Data
+from ...data.matrix import Data
 from ...kernels.compile import kernel
 from ...kernels.passes import add_weights, scores
 from ...kernels.rows import ONE

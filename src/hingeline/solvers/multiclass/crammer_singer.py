@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from ...data.problem import Data, make_problem
+from ...data.matrix import Data
+from ...data.problem import make_problem
 from ...kernels.losses import Hinge
 from ...kernels.random import seeded
 from ...kernels.types import Indices, Matrix, Vector

@@ -7,7 +7,8 @@ from math import fsum, sqrt
 
 import numpy as np
 
-from ...data.problem import Data, Problem
+from ...data.matrix import Data
+from ...data.problem import Problem
 from ...kernels.passes import squared_length, weighted_lengths
 from ...kernels.types import Matrix, Vector
 from ...runtime.pace import Pace

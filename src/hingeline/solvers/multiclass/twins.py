@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...data.problem import Data
+from ...data.matrix import Data
 from ...kernels.compile import by_type, kernel
 from ...kernels.passes import scores
 from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-CURVED, PASSED = 0.5, 0.02  # what a row costs in a product, in steps of coordinate descent: read on; of no curvature
+CURVED, PASSED = 0.5, 0.02  # what a row costs in a product, in steps of coordinate descent, with and without curvature
 
 
 def conjugate_gradients(

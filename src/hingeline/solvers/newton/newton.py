@@ -26,7 +26,7 @@ from ..shards.sample import step_between
 from ..state import State
 from .smoothed import Smoothed
 
-DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and where stages gain FAST
+DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and for stages that gain FAST
 WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # near to a known solution: the share of the margins' way, in the same units
 NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
 CLOSE = 4.0  # times what is asked for: a new centre is enough from here on, the width stays
@@ -35,9 +35,9 @@ LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that 
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
 SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
-SMOOTH_STEPS = 3  # after which it has, where the loss is smooth: further ones fit its rows, and no others
+SMOOTH_STEPS = 3  # after which it has, if the loss is smooth: further ones fit its rows, and no others
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
-WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept where a stage is solved
+WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept when a stage is solved
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
@@ -79,7 +79,7 @@ def _smoothed(state: State, run: Run) -> Smoothed:
 
 
 def _solved_sample(shards: Shards, run: Run, unit: float) -> Smoothed | None:
-    """Return a sample of the rows where it has told what it can; None if it is not worth its cost, or has failed."""
+    """Return a sample of the rows, solved as far as it tells about all of them; None if it is not worth its cost, or has failed."""
     step = sample_step(shards.loss, shards.n_rows, shards.n_weights)
     part = shards.sample(step) if step > 1 else None
     if part is None:

@@ -4,7 +4,7 @@ Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i
 Gradient   w - Z' alpha(w)        Hessian   H = I + Z' S Z,   alpha_i and S_ii slope and curvature of loss_i at m_i
 
 Conjugate gradients find p with H p = -gradient + r, and a line search on the stored m and Zp finds the step tau. They
-are preconditioned by the Cholesky factor of H summed over a sample of rows where there are few features, else by H's
+are preconditioned by the Cholesky factor of H summed over a sample of rows if there are few features, else by H's
 diagonal.
 
 A primal method still needs dual variables, for the certificate. Any a in the box will do: with rho = w - Z' a,

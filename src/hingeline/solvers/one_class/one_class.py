@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from ...data.problem import Data, make_problem
+from ...data.matrix import Data
+from ...data.problem import make_problem
 from ...kernels.losses import Hinge
 from ...kernels.passes import add_weights, scores, scores_at, squared_length, weighted_lengths
 from ...kernels.random import seeded

@@ -14,7 +14,8 @@ from math import sqrt
 import numpy as np
 
 from ...data.blocks import Block
-from ...data.problem import Data, Problem
+from ...data.matrix import Data
+from ...data.problem import Problem
 from ...kernels.passes import weighted_lengths
 from ...kernels.rows import CsrRows
 from ...kernels.types import Matrix, Vector

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...data.problem import Data, Problem
+from ...data.matrix import Data
+from ...data.problem import Problem
 from ...kernels.losses import missing, primal_term
 from ...kernels.rows import CsrRows, DenseRows, OnesRows, Rows
 from ...kernels.types import Indices
