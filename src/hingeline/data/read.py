@@ -64,7 +64,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def _as_values(values: np.ndarray, name: str) -> np.ndarray:
-    """Return float32 or float64 values, without a copy if they are such, else in the smallest of the two types that is exact."""
+    """Return values as they are if float32 or float64, else as the smaller of these two that is exact."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}.")

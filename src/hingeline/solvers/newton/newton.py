@@ -79,7 +79,7 @@ def _smoothed(state: State, run: Run) -> Smoothed:
 
 
 def _solved_sample(shards: Shards, run: Run, unit: float) -> Smoothed | None:
-    """Return a sample of the rows, solved as far as it tells about all of them; None if it is not worth its cost, or has failed."""
+    """Return a sample of the rows, solved as far as that helps all of them; None if there is none, or it failed."""
     step = sample_step(shards.loss, shards.n_rows, shards.n_weights)
     part = shards.sample(step) if step > 1 else None
     if part is None:
