@@ -76,3 +76,12 @@ def test_a_threshold_is_exceeded_even_if_the_total_is_tiny(total):
     excess = np.maximum(D - beta, 0.0)
     assert above == np.count_nonzero(excess)
     assert excess.sum() == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["auto", "hybrid"])
+def test_rows_of_zeros_alone(solver):
+    X, y = np.zeros((6, 2)), np.arange(6, dtype=np.uint32) % 3
+    X[0], weights = 1.0, np.array([0.0, 1.0, 1.0, 2.0, 1.0, 1.0])  # the only other row does not count
+    s = train_crammer_singer(read_data(X), y, 3, weights, 1.0, solver, Stop(), seed=0)
+    assert not s.w.any()
+    assert s.certificate.primal == s.certificate.dual == 6.0

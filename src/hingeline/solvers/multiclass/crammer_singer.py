@@ -46,7 +46,7 @@ from ..train import train
 from ..trend import Budget
 from .dual_state import DualState, dual_state
 from .example_steps import Seen, visit_examples
-from .proximal_newton import LARGEST_SYSTEM, proximal_newton
+from .proximal_newton import GOOD_GAP, LARGEST_SYSTEM, proximal_newton
 from .twins import Twins, contradictory_twins
 
 ACCURATE = 1e-9  # violation to which small problems are solved
@@ -109,7 +109,9 @@ def _sweep_then_newton(sweep: Callable[[], None], state: DualState, run: Run) ->
     goal = replace(stop, tol=min(stop.tol, ACCURATE)) if is_for_rounding(data, stop) else stop
     run.begin_phase(goal, Budget(review=REVIEWED_SWEEPS * (SWEEP + data.n_rows), rival=cost, most=cost))
     reason = ended(sweep)
-    if reason not in (NEXT_PHASE, "rounding"):
+    # At large C a small violation may still be a large gap.
+    is_done = state.refresh(Pace()).gap <= GOOD_GAP if reason == "tol" else reason not in (NEXT_PHASE, "rounding")
+    if is_done:
         return reason, HYBRID
     run.begin_phase(goal, Budget())
     return ended(lambda: proximal_newton(state, run)), f"{HYBRID}+{NEWTON}"

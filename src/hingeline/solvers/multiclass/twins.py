@@ -65,6 +65,8 @@ def contradictory_twins(data: Data, y: Indices, among: Indices, pace: Pace) -> T
     Equal rows have equal scores under any weights. So rows are sorted by their scores under random weights, and
     neighbours with equal scores are compared.
     """
+    if among.size == 0:
+        return NO_TWINS
     some = np.append(np.random.default_rng(SEED).normal(size=data.n_features), 0.0)
     s = np.empty(data.n_rows)
     for begin, end in pace.slices(data.n_rows):
