@@ -19,8 +19,8 @@ from .example_passes import Examples, add_class_weights, certify_examples, make_
 from .twin_steps import settle_twins
 from .twins import Twins
 
-STRETCHES = tuple(1.0 + 2.0**-bits for bits in range(51, 36, -2))
-WORTH_STRETCHING = 1e-6  # relative gap
+STRETCHES = (1.0 + 2.0**-40, 1.0 + 2.0**-36, 1.0 + 2.0**-32, 1.0 + 2.0**-28)
+SMALL_GAP, NO_GAP = 1e-6, 1e-10  # relative gaps: one that is good enough, and one that no stretch makes worth a thought
 
 
 @dataclass
@@ -55,19 +55,22 @@ class DualState:
         self.has_own_weights = True
 
     def stretch(self, pace: Pace) -> None:
-        """Lengthen an engine's own weights by a few units in the last place, if that makes the gap smaller.
+        """Lengthen an engine's own weights a little, if the gap stays as good or becomes better.
 
-        At large C, margins of 1 that rounding makes too short by one unit may be most of the gap.
+        At large C, margins that rounding makes too short by one unit in the last place may be most of the gap, seen or,
+        worse, unseen. A factor that is larger than rounding takes them away, and costs next to nothing.
         """
         if not self.has_own_weights:
             return
         w, gap = self.examples.w, self.refresh(pace).gap
         own = best = w.copy()
-        for factor in STRETCHES if gap > WORTH_STRETCHING else ():
+        for factor in STRETCHES:
             w[:] = factor * own
             stretched = self.refresh(pace).gap
-            if stretched < gap:
+            if stretched <= max(gap, NO_GAP):
                 best, gap = w.copy(), stretched
+            if gap <= SMALL_GAP:
+                break
         w[:] = best
 
     def settle(self, twins: Twins, pace: Pace) -> tuple[int, float]:
