@@ -77,7 +77,13 @@ def test_a_group_is_solved(n_members):
 def test_contradictions_do_not_take_a_step_for_every_unit_of_C(solver):
     X, y = with_twins(n_features=80, size=30.0)  # single examples would need thousands of visits of each
     model = LinearSVC(
-        multi_class="crammer_singer", fit_intercept=False, C=100.0, gap_tol=1e-3, max_iter=300, solver=solver
+        multi_class="crammer_singer",
+        fit_intercept=False,
+        C=100.0,
+        gap_tol=1e-3,
+        max_iter=1000,
+        solver=solver,
+        random_state=0,
     ).fit(csr(X), y)
     assert model.converged_
     G = X @ model.coef_.T + 1.0

@@ -26,7 +26,7 @@ from ...kernels.types import Index, Indices, Vector
 from .example_passes import Examples
 from .row_verbs import class_axpy, class_scores, prefetch_classes, some_class_scores
 
-SMALLEST = 5e-324  # stands for a total that has underflowed to zero
+TINY, SMALLEST = 1e-6, 5e-324  # a share that rounding makes too little of; a total instead of one that underflowed
 
 
 class Seen(NamedTuple):
@@ -43,25 +43,26 @@ class Seen(NamedTuple):
 def threshold(D: Vector, total: float) -> tuple[float, int]:
     """Return beta with sum_c max(0, D_c - beta) = total, and how many entries exceed it, at least one.
 
-    D is moved so that its largest entry is 0: beside that even a tiny total counts. From below, so that each round only
-    drops entries (Michelot's method); two or three rounds are the rule.
+    If the total is tiny beside the entries of D, these are moved so that the largest is 0: then even a tiny total
+    counts. From below, so that each round only drops entries (Michelot's method); two or three rounds are the rule.
     """
     largest = D[0]
     for c in range(1, D.size):
         largest = max(largest, D[c])
-    for c in range(D.size):
-        D[c] -= largest
-    beta, count = -max(total, SMALLEST), D.size + 1
+    if total < TINY * abs(largest):
+        for c in range(D.size):
+            D[c] -= largest
+        largest = 0.0
+    beta, count = largest - max(total, SMALLEST), D.size + 1
     while True:
         s, above = 0.0, 0
         for c in range(D.size):
             if D[c] > beta:
                 s += D[c]
                 above += 1
-        next_beta = (s - total) / above
-        if above >= count or not next_beta < 0.0:
-            return beta, above
-        beta, count = next_beta, above
+        if above == 0 or above >= count:  # zero if a total next to the smallest number was divided
+            return beta, max(above, 1)
+        beta, count = (s - total) / above, above
 
 
 @kernel
