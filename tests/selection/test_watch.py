@@ -81,8 +81,8 @@ def test_every_task_is_ended_where_the_rule_ends_the_path(monkeypatch):
 
 def test_verbose_shows_a_bar_on_a_terminal(monkeypatch, capsys):
     pytest.importorskip("rich")
-    monkeypatch.setattr(screen, "QUIET", 0.0)
-    monkeypatch.setattr(screen, "EVERY", 0.001)
+    monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(screen, "REDRAW_SECONDS", 0.001)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     search(verbose=1, tol=1e-6).fit(X, Y)
