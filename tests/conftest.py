@@ -7,5 +7,9 @@ from source_hash import numba_cache_dir
 os.environ["NUMBA_CACHE_DIR"] = str(numba_cache_dir())
 
 import compile_once
+from hypothesis import settings
 
 compile_once.install()
+# The same examples in every run: a search for others is a matter of its own.
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.load_profile("repeatable")

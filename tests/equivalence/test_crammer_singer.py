@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC as SklearnLinearSVC
 from hingeline import LinearSVC
 
 SOLVERS = ("auto", "baseline", "avsf", "hybrid")
-examples = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+examples = settings(max_examples=25)
 
 
 def machine(**how):

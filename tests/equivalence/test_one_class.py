@@ -13,7 +13,7 @@ from sklearn.svm import OneClassSVM as SklearnOneClassSVM
 from hingeline import OneClassSVM
 from hingeline.solvers.one_class.one_class import around_total, quantile
 
-examples = settings(max_examples=30, deadline=None, derandomize=True, database=None)
+examples = settings(max_examples=30)
 
 
 def cloud(n=100, d=5, seed=0):

@@ -19,7 +19,7 @@ from hingeline.solvers.l1.primal import train_primal
 from hingeline.solvers.stop import Stop
 
 LOSSES = {"squared_hinge": SquaredHinge, "logistic": Logistic}
-examples = settings(max_examples=30, deadline=None, derandomize=True, database=None)
+examples = settings(max_examples=30)
 
 
 def train(name, X, y, C=1.0, *, weights=None, bias=0.0, solver="auto", seed=0, **how):

@@ -20,7 +20,7 @@ from hingeline.solvers.shards import shards_of
 from hingeline.solvers.state import State, starting_alpha
 from hingeline.solvers.stop import Stop
 
-examples = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+examples = settings(max_examples=60)
 KEPT = st.integers(1, 40)
 SEEDS = st.integers(0, 2**64 - 1)
 

@@ -8,7 +8,7 @@ from problems import COORDINATE_ENGINES, ENGINES, LOSSES, csr, dual, primal
 
 from hingeline import Hinge, solve
 
-examples = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+examples = settings(max_examples=40)
 
 
 @st.composite

@@ -136,7 +136,7 @@ def scratch(tmp_path_factory):
     return tmp_path_factory.mktemp("fuzz") / "m"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     cuts=st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 8), st.binary(max_size=6)), max_size=4),
 )

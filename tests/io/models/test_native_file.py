@@ -190,7 +190,7 @@ def scratch(tmp_path_factory):
     return path, good_file(path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_any_damage_is_noticed(scratch, data):
     path, text = scratch

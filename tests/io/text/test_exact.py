@@ -38,7 +38,7 @@ def bits(values):
     return np.asarray(values).tobytes()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.one_of(DECIMALS, DOUBLES.map(repr), HALFWAY), min_size=1, max_size=20))
 @example(["9007199254740993", "9007199254740993.0000000000000000001", "1e-400", "5e-324", "2.2250738585072011e-308"])
 @example(["0.000000000000000000000000000000000000000000000001", "00000000000000000000000001", "-0", "0e999999999999"])
@@ -53,14 +53,14 @@ def test_values_are_those_of_float(texts):
     assert bits(values_of(np.array(texts)[kept], np.float32)) == bits(narrow[kept])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(DECIMALS, DOUBLES.map(repr)).filter(lambda text: abs(float(text)) < np.inf))
 def test_labels_are_those_of_float(text):
     _, y = load_svmlight(io.BytesIO(text.encode()), n_threads=1)
     assert bits(y) == bits([float(text)])
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.integers(0, 10**MOST_DIGITS - 1).filter(lambda m: m < 2**64), st.integers(-360, 330))
 def test_nearest_double(mantissa, exponent):
     value, decided = nearest_double(np.uint64(mantissa), exponent)
@@ -81,7 +81,7 @@ def test_python_is_asked_again_and_again():
     np.testing.assert_array_equal(X.data[::2], [-float(f"{hard}e{k % 7}") for k in range(2000)])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.one_of(DOUBLES, st.floats(-1e3, 1e3).map(lambda x: round(x, 4)), st.integers(-9, 9).map(float)), max_size=20

@@ -50,7 +50,7 @@ def same(ours, theirs):
             np.testing.assert_array_equal(a, b)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.one_of(ROW, st.sampled_from(["", "# only a comment", "  "])), min_size=1, max_size=8),
     st.integers(0, 1),
@@ -76,7 +76,7 @@ def test_several_files(tmp_path):
     same([array for pair in ours for array in pair], load_svmlight_files([io.BytesIO(text) for text in texts]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
 def test_writers_are_understood_by_both(seed, zero_based, queries):
     rng = np.random.default_rng(seed)

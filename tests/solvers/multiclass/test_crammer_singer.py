@@ -28,7 +28,7 @@ def problems(draw):
 
 
 @given(problem=problems(), solver=st.sampled_from(["auto", "baseline", "avsf", "hybrid"]), sweeps=st.integers(1, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 def test_the_certificate_is_that_of_a_feasible_point(problem, solver, sweeps):
     X, y, k, weights, C = problem
     s = train_crammer_singer(read_data(X), y, k, weights, C, solver, Stop(tol=1e-9, max_iter=sweeps), seed=0)
@@ -42,7 +42,7 @@ def test_the_certificate_is_that_of_a_feasible_point(problem, solver, sweeps):
 
 
 @given(seed=SEEDS, k=st.integers(3, 8), kind=st.sampled_from(["rounded", "any", "at bound", "beyond", "denormal"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_variables_are_made_feasible_and_stay_so(seed, k, kind):
     rng = np.random.default_rng(seed)
     n = 6

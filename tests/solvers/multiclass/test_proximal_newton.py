@@ -135,7 +135,7 @@ def problems(draw):
 
 
 @given(problem=problems(), bias=st.sampled_from([0.0, 1.0]), sparse=st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30)
 def test_hard_problems_end_with_a_true_certificate(problem, bias, sparse):
     X, y, k, weights, C = problem
     data = read_data(csr(X) if sparse else X, bias)
