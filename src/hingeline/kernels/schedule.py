@@ -28,9 +28,12 @@ class Preferences(NamedTuple):
 class Learning(NamedTuple):
     """How a sweep learns from the gains of its steps.
 
+    Flat, since each NamedTuple takes numba time to unpack at a call.
+
     Attributes
     ----------
-    preferences : Preferences
+    c, p_min, p_max : float
+        As in ``Preferences``.
     fading : float
         Weight of a step in the fading average D_ref of the gains: one over the number of variables visited.
     adapts : bool
@@ -39,7 +42,9 @@ class Learning(NamedTuple):
         Whether this is the very first sweep, which only gathers D_ref.
     """
 
-    preferences: Preferences
+    c: float
+    p_min: float
+    p_max: float
     fading: float
     adapts: bool
     first_sweep: bool
@@ -120,7 +125,7 @@ def keep_active(p: Vector, A: Indices, n: Index) -> int:
 
 
 @kernel
-def adapted(preferences: Preferences, p: float, gain: float, D_ref: float) -> float:
+def adapted(preferences: Preferences | Learning, p: float, gain: float, D_ref: float) -> float:
     """Algorithm 5: the new preference of a variable whose step gained ``gain`` while the average is ``D_ref``."""
     if D_ref <= 0.0:
         return p
@@ -134,5 +139,5 @@ def learn(learning: Learning, p: float, gain: float, D_ref: float) -> tuple[floa
     if learning.first_sweep:
         return p, D_ref + learning.fading * gain
     if learning.adapts:
-        p = adapted(learning.preferences, p, gain, D_ref)
+        p = adapted(learning, p, gain, D_ref)
     return p, (1.0 - learning.fading) * D_ref + learning.fading * gain

@@ -56,7 +56,7 @@ class Frequencies:
 
     def learning(self, first_sweep: bool) -> Learning:
         """Return how the next sweep learns from its gains."""
-        return Learning(Preferences(), 1.0 / self.n_active, self.adapts, first_sweep)
+        return Learning(*Preferences(), 1.0 / self.n_active, self.adapts, first_sweep)
 
     def next_sweep(self, violation: float, go_on: bool) -> float:
         """Choose who takes part in the next sweep; returns how firmly a coordinate must sit at its bound to leave.

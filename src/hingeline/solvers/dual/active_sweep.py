@@ -80,7 +80,7 @@ def visit_active(
             alpha[i] = stepped
             axpy(rows, i, mu * sign(loss, y[i]), w)
             gain += delta
-            if p[i] > AT_P_MAX * learning.preferences.p_max:
+            if p[i] > AT_P_MAX * learning.p_max:
                 gain_at_p_max += delta
         p[i], D_ref = learn(learning, p[i], delta, D_ref)
     return steps, v_min, v_max, D_ref, gain, gap, gain_at_p_max  # a plain tuple: see kernels/compile.py

@@ -84,7 +84,7 @@ def avsf(state: State, run: Run, preferences: Preferences = Preferences()) -> No
     can_stop = True
     for sweep in run.sweeps():
         mean_p = schedule(state, run, kept, I)
-        learning = Learning(preferences, 1.0 / l, True, sweep == 0)
+        learning = Learning(*preferences, 1.0 / l, True, sweep == 0)
         seen = Seen(D_ref=seen.D_ref)
         for begin, end in run.visits.slices(l):
             seen = Seen(*visit(rows, loss, state.variables, state.w, I, begin, end, mean_p, learning, seen))

@@ -37,7 +37,7 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
     seen, least_p_max = Seen(), preferences.p_max
     for sweep in run.sweeps():
         I = order_visits(p, A[:n_active], accounts, order, once=complete, rng=state.rng, pace=run.shuffles)
-        learning = Learning(preferences, 1.0 / n_active, True, sweep == 0)
+        learning = Learning(*preferences, 1.0 / n_active, True, sweep == 0)
         seen = Seen(D_ref=seen.D_ref)
         for begin, end in run.visits.slices(I.size):
             rule = (thresholds, learning, complete)

@@ -75,7 +75,7 @@ class Sweeper:
         schedules = [part.A.copy() if once else self._by_preference(part, scale) for part in parts]
         for I in schedules:
             shuffle_first(I, I.size, state.rng, run.shuffles)
-        rule = (thresholds, Learning(self.preferences, 1.0 / n_active, True, not self._begun), once)
+        rule = (thresholds, Learning(*self.preferences, 1.0 / n_active, True, not self._begun), once)
         self._begun = True
         seen = [Seen() for _ in parts]
         for k, begin, end in _turns([I.size for I in schedules]):

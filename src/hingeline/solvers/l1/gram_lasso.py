@@ -74,11 +74,12 @@ def sweep_weights(
     """
     steps, v, D_ref, gain = seen
     A = np.arange(p.size).astype(np.uint32)
-    later = Learning(learning.preferences, learning.fading, learning.adapts, False)
+    c, p_min, p_max, fading, adapts, _ = learning
+    later = Learning(c, p_min, p_max, fading, adapts, False)
     complete = True
     for sweep in range(sweeps):
         n = p.size
-        if complete or not learning.adapts:
+        if complete or not adapts:
             I[:n] = A
         else:
             n = accumulate(p, A, accounts, I, 0, n, n / sum_preferences(p, A, 0, n), 0)
@@ -127,7 +128,7 @@ def gram_lasso(
     goal = gram.goal(primal.violation)
     sweeps = int(min(max(PRODUCTS / H.size, LEAST_SWEEPS), MOST_SWEEPS))
     for round_ in range(MOST_ROUNDS):
-        learning = Learning(Preferences(), 1.0 / S.size, adapts, first and round_ == 0)
+        learning = Learning(*Preferences(), 1.0 / S.size, adapts, first and round_ == 0)
         seen = Seen(*sweep_weights(quadratic, p, accounts, I, rng, sweeps, goal, learning, seen))
         if seen.v <= goal:
             break
