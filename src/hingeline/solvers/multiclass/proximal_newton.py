@@ -44,6 +44,7 @@ NO_DECREASE, NO_RISE = 1e-14, 1e-8  # of an objective, relative: hidden by round
 SHARES = (1.0, 0.1, 0.01)  # of a step, to be tried if rounding misled the line search
 BETTER, WORTH_A_STAGE = 0.5, 1e-2  # times the best violation or gap; dual gain, as a share of the gap
 FEW_STAGES, MANY_STAGES = 4, 30  # without progress, before training ends: with a good gap, and without one
+MOST_STAGES = 500  # in any case
 NO_GAP, GOOD_GAP, GAP_PER_TOL = 1e-14, 1e-4, 100.0  # relative gaps: zero; one that tol may end with, also times tol
 
 
@@ -160,7 +161,7 @@ class Stages:
     def __init__(self, smoothed: SmoothedProblem) -> None:
         self._smoothed = smoothed
         self._best_violation, self._last_violation, self._gap = inf, inf, inf
-        self._steps, self._stalled, self._largest_kappa = 0, 0, inf
+        self._steps, self._stages, self._stalled, self._largest_kappa = 0, 0, 0, inf
 
     def after_step(self, decrement: float, best_gap: float, good_gap: float, stop: Stop) -> None:
         """Begin the next stage if this one is done; raises ``Ended`` if the stages have come to an end."""
@@ -182,11 +183,13 @@ class Stages:
         smoothed.next_stage(factor)
 
     def _is_stalled(self, gap: float, most: int) -> bool:
+        """Count a stage; tells whether so many have brought nothing."""
         violation = self._smoothed.violation
         improved = violation < BETTER * self._best_violation or gap < BETTER * self._gap
         self._best_violation, self._gap = min(self._best_violation, violation), gap
         self._stalled = 0 if improved or self._smoothed.moved > WORTH_A_STAGE * gap else self._stalled + 1
-        return self._stalled >= most
+        self._stages += 1
+        return self._stalled >= most or self._stages >= MOST_STAGES
 
     def _factor(self, failed: bool, stop: Stop) -> float:
         """Return what kappa is to be multiplied by."""
