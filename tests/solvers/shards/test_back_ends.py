@@ -90,14 +90,13 @@ def test_the_verbs_of_a_newton_step(back_end, loss):
     np.testing.assert_allclose(v, case.Z.T @ alpha, rtol=1e-9, atol=1e-10)
     assert not alpha[case.C == 0.0].any()
 
+    G = np.zeros((D + 1, D + 1))
+    shards.add_gram(G, afresh=True)
+    G = np.triu(G) + np.triu(G, 1).T
     taus = np.array([0.0, 0.3, 1.0])
     values = shards.project(case.p, taus)
     np.testing.assert_allclose(values, shards.derivatives(taus), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(values[0, 0], -alpha @ (case.Z @ case.p), rtol=1e-9, atol=1e-9)
-
-    G = np.zeros((D + 1, D + 1))
-    shards.add_gram(G, afresh=True)
-    G = np.triu(G) + np.triu(G, 1).T
     np.testing.assert_allclose(shards.curvature_times(case.p), G @ case.p, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(shards.curvature_diagonal(), np.diag(G), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(values[0, 1], scale * case.p @ G @ case.p, rtol=1e-9)
@@ -135,10 +134,10 @@ def test_what_newtons_equation_proposes(back_end, loss):
     shards.begin(case.w, 0.0)
     shards.keep()
     slopes = shards.alpha.copy()
-    shards.project(case.p, LADDER[:1])
     G = np.zeros((D + 1, D + 1))
     shards.add_gram(G, afresh=True)
     G = np.triu(G) + np.triu(G, 1).T
+    shards.project(case.p, LADDER[:1])
     shards.propose(1.0)
     shards.respond(0.25)
     proposal = shards.compare()

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 LEAST_STORED = 100_000  # values per shard: a pass over fewer takes no longer than waking a thread
 STORED_PER_WEIGHT = 4  # values per shard and weight: with fewer, adding up weights costs more than a pass
-WAKING = 25_000  # numbers that a thread works on while one more is woken: n threads take about n times as long
+WAKING = 100_000  # numbers that a thread works on while one more is woken: n threads take about n times as long
 FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
 
 
@@ -182,19 +182,13 @@ class InMemoryShards(Shards):
         return self._along(taus, lambda shard, out: shard.derivatives(taus, out), self.n_rows * taus.size)
 
     def _along(self, taus: Vector, verb: Callable[[Shard, Matrix], None], n_values: int | None = None) -> Matrix:
-        def own(shard: Shard) -> Matrix:
-            out = np.zeros((taus.size, 2))
-            verb(shard, out)
-            return out
-
-        total, *others = self._each(own, n_values)
-        for part in others:
-            total += part
-        return total
+        out = np.zeros((self.n_shards, taus.size, 2))
+        self._each(lambda shard: verb(shard, out[shard.number]), n_values)
+        return np.asarray(out[0] if self.n_shards == 1 else out.sum(axis=0))
 
     @property
     def first_taus(self) -> Vector:  # noqa: D102
-        waking_costs_more = self.n_rows < WAKING * self.n_shards * self.n_shards
+        waking_costs_more = 4 * self.n_rows < WAKING * self.n_shards * self.n_shards
         return LADDER if self.n_shards > 1 and waking_costs_more else LADDER[:1]
 
     def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:  # noqa: D102

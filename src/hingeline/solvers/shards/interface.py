@@ -117,7 +117,10 @@ class Shards(ABC):
 
     @abstractmethod
     def add_gram(self, G: Matrix, afresh: bool) -> None:
-        """Bring G = sum_i band_i z_i z_i' (upper triangle) up to date, or sum it up ``afresh`` into zeros."""
+        """Bring G = sum_i band_i z_i z_i' (upper triangle) up to date, or sum it up ``afresh`` into zeros.
+
+        To be called before ``project``: what that has kept is lost.
+        """
 
     @abstractmethod
     def sampled_gram(self, G: Matrix, size: int, seed: int) -> None:

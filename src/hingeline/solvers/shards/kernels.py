@@ -29,8 +29,8 @@ from ...kernels.losses import (
     unsettled,
     upper,
 )
-from ...kernels.rows import Rows, add_rows, axpy, dot
-from ...kernels.types import Index, Vector
+from ...kernels.rows import ONE, Rows, add_rows, axpy, dot
+from ...kernels.types import Index, Indices, Vector
 
 BLOCK = np.uint64(512)  # rows; seven vectors of so many numbers fit into a first-level cache
 
@@ -201,6 +201,30 @@ def project(
             t[i] = s[i] * dot(rows, i, p)
         derivatives(loss, vectors, delta, scale, taus, out, first, last)
         first = last
+
+
+@kernel
+def band_change(vectors: Arrays, afresh: bool, begin: Index, end: Index) -> None:
+    """t <- what the band has changed since it was counted, or all of it if ``afresh``; it counts as counted now.
+
+    t is free for this between the responses to one direction and the next direction.
+    """
+    _, _, _, t, _, _, band, counted = vectors
+    known = 0.0 if afresh else 1.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        t[i] = band[i] - known * counted[i]
+        counted[i] = band[i]
+
+
+@kernel
+def copy_entries(
+    indptr: Indices, source: Vector, chosen: Indices, at: Indices, out: Vector, begin: int, end: int
+) -> None:
+    """Copy the entries of the ``chosen`` rows to where ``at`` says."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        first, n = indptr[chosen[k]], indptr[chosen[k] + ONE] - indptr[chosen[k]]
+        for j in range(n):
+            out[at[k] + j] = source[first + j]
 
 
 @kernel

@@ -8,9 +8,9 @@ from ...data.matrix import Data
 from ...data.problem import Problem
 from ...kernels.losses import missing, primal_term
 from ...kernels.rows import CsrRows, DenseRows, OnesRows, Rows
-from ...kernels.types import Indices
+from ...kernels.types import Indices, Vector
 from ...runtime.threads import ALONE, Team
-from .kernels import sum_losses_at_zero
+from .kernels import copy_entries, sum_losses_at_zero
 
 GOLDEN_RATIO = 0.6180339887498949
 
@@ -72,14 +72,20 @@ def take_rows(rows: Rows, chosen: Indices, team: Team = ALONE) -> Rows:
         X = np.empty((chosen.size, rows.X.shape[1]), dtype=rows.X.dtype)
         team.parts(chosen.size, lambda part: np.take(rows.X, chosen[part], axis=0, out=X[part], mode="clip"))
         return DenseRows(_read_only(X), rows.bias)
-    first = rows.indptr[chosen].astype(np.intp)
-    lengths = rows.indptr[chosen + 1].astype(np.intp) - first
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    entries = np.arange(indptr[-1]) + np.repeat(first - indptr[:-1], lengths)
-    new_indptr, indices = _read_only(indptr.astype(rows.indptr.dtype)), _read_only(rows.indices[entries])
+    lengths = rows.indptr[chosen + 1].astype(np.int64) - rows.indptr[chosen].astype(np.int64)
+    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(rows.indptr.dtype)
+    numbers = chosen.astype(np.uint64)
+
+    def copied(source: Vector) -> Vector:
+        out = np.empty(int(indptr[-1]), dtype=source.dtype)
+        fixed = (rows.indptr, source, numbers, indptr, out)
+        team.parts(chosen.size, lambda part: copy_entries(*fixed, part.start, part.stop))
+        return _read_only(out)
+
+    indices = copied(rows.indices)
     if isinstance(rows, CsrRows):
-        return CsrRows(new_indptr, indices, _read_only(rows.data[entries]), rows.bias)
-    return OnesRows(new_indptr, indices, rows.bias)
+        return CsrRows(_read_only(indptr), indices, copied(rows.data), rows.bias)
+    return OnesRows(_read_only(indptr), indices, rows.bias)
 
 
 def concatenated(parts: list[Rows]) -> Rows:

@@ -16,6 +16,7 @@ from ..weighted_gram import WeightedGram
 from .interface import Responses
 from .kernels import (
     Vectors,
+    band_change,
     begin_rows,
     compare,
     derivatives,
@@ -126,9 +127,9 @@ class Shard:
 
     def add_gram(self, G: Matrix, afresh: bool) -> None:
         """Add what the band has changed since it was counted (or all of it, if ``afresh``) to G."""
-        change = self.vectors.band.copy() if afresh else self.vectors.band - self.vectors.counted
-        self.vectors.counted[:] = self.vectors.band
-        self.gram.add(change, G)
+        for begin, end in self._terms.slices(self.n_rows):
+            band_change(self._arrays, afresh, begin, end)
+        self.gram.add(self.vectors.t, G)
 
     def add_curvature(self, v: Vector, out: Vector) -> None:
         """out <- out + sum_i band_i z_i <z_i, v>."""
