@@ -14,20 +14,9 @@ import llvmlite.binding as llvm
 
 from source_hash import ROOT, numba_cache_dir
 
-NUMERICAL = (  # what depends on how a CPU adds up; all of it compiles few combinations of types
-    "contract/test_linear_svc.py",
-    "contract/test_other_estimators.py",
-    "equivalence",
-    "faults/test_legal_input.py",
-    "faults/test_scales.py",
-    "kernels",
-    "liblinear",
-    "property",
-    "runtime",
-    "selection",
-    "solvers",
-    "test_synthetic.py",
-)
+NUMERICAL = ("equivalence", "faults/test_scales.py", "kernels", "property", "runtime", "solvers")
+# Each layout of X is compiled anew. The verbs that tell layouts apart have tests of their own, which are not left out.
+LEFT_OUT = "not layouts and not uncompiled and not ctrl_c"
 ANOTHER_BLAS = {"x86_64": "Prescott", "amd64": "Prescott", "aarch64": "ARMV8", "arm64": "ARMV8"}
 
 
@@ -49,7 +38,7 @@ def main(arguments: list[str]) -> int:
     """Run pytest on the numerical tests under each setting, with further ``arguments``; returns 1 if any run failed."""
     failed = []
     tests = [str(ROOT / "tests" / name) for name in NUMERICAL]
-    command = [sys.executable, "-m", "pytest", "-q", *arguments, *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-k", LEFT_OUT, *arguments, *tests]
     for name, variables in settings().items():
         print(f"--- {name}", flush=True)
         environment = {**os.environ, **variables, "NUMBA_CACHE_DIR": str(numba_cache_dir())}

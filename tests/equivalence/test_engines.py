@@ -123,7 +123,7 @@ def test_layouts_agree(loss, engine):
 
 
 @pytest.mark.parametrize(("loss", "engine"), LAYOUTS_OF)
-def test_values_of_one_are_not_read_but_count(loss, engine):
+def test_layouts_of_ones_agree(loss, engine):
     X, y = classification(70, 12, seed=9, density=0.3, ones=True)
     loss = LOSSES[loss](1.0)
     expected = solve(X, y, loss, solver=engine, gap_tol=GAP, random_state=0, bias=1.0)

@@ -1,4 +1,4 @@
-"""Tiny problems, solved by every engine; prints the results as JSON. Run with and without NUMBA_DISABLE_JIT=1."""
+"""Tiny problems, solved by every engine; prints the results as JSON, to be run with NUMBA_DISABLE_JIT=1."""
 
 import io
 import json
