@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..kernels.compile import kernel
+from ..kernels.types import Counts, Matrix, Vector
 
 
 @kernel
-def count_nonzeros(X: Any, counts: Any, begin: Any, end: Any) -> None:
+def count_nonzeros(X: Matrix, counts: Counts, begin: int, end: int) -> None:
     """counts_i = number of values of row i that are not zero (NaN is not), for the rows begin to end."""
     for i in range(begin, end):
         n = 0
@@ -20,7 +19,7 @@ def count_nonzeros(X: Any, counts: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def compress_rows(X: Any, indptr: Any, indices: Any, data: Any, begin: Any, end: Any) -> None:
+def compress_rows(X: Matrix, indptr: Counts, indices: Counts, data: Vector, begin: int, end: int) -> None:
     """Write the values that are not zero, and their columns, of the rows begin to end where ``indptr`` says."""
     for i in range(begin, end):
         k = np.int64(indptr[i])
