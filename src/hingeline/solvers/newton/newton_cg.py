@@ -1,6 +1,6 @@
 """Newton's method with conjugate gradients for smooth losses, matrix-free: any number of features. Beyond the paper.
 
-Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i = s_i x_i      (kernels/losses.py)
+Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i = s_i x_i   (kernels/losses/verbs.py)
 Gradient   w - Z' alpha(w)        Hessian   H = I + Z' S Z,   alpha_i and S_ii slope and curvature of loss_i at m_i
 
 Conjugate gradients find p with H p = -gradient + r, and a line search on the stored m and Zp finds the step tau. They

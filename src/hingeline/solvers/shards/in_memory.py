@@ -22,7 +22,7 @@ from ...runtime.threads import WORTH_SHARING, Team, part_bounds
 from ..certificate_parts import CertificateParts, sum_parts
 from ..weighted_gram import uses_blas
 from .interface import Comparison, Responses, Shards
-from .kernels import Vectors
+from .kernels import Vectors, new_vectors
 from .line import LADDER, Line
 from .sample import losses_at_zero, mean_margin_at_zero, sample_of
 from .shard import Shard
@@ -152,9 +152,7 @@ class InMemoryShards(Shards):
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         n, smooth = self.n_rows, self.loss.is_smooth
-        C, m, t, alpha, band, counted = (np.empty(n) for _ in range(6))
-        abar = alpha if smooth else np.empty(n)
-        vectors = Vectors(C, self.problem.signs, m, t, abar, alpha, band, counted)
+        vectors = new_vectors(self.problem.signs, smooth)
         centred = smooth or self.is_any_alpha()
         if not w.any():
             w = w[:0]

@@ -60,6 +60,12 @@ class Vectors(NamedTuple):
     counted: Vector
 
 
+def new_vectors(signs: Vector, is_smooth: bool) -> Vectors:
+    """Return room for vectors, filled by ``begin_rows``: memory then belongs to the thread that works on it."""
+    C, m, t, alpha, band, counted = (np.empty(signs.size) for _ in range(6))
+    return Vectors(C, signs, m, t, alpha if is_smooth else np.empty(signs.size), alpha, band, counted)
+
+
 # What kernels take: ``Vectors`` as a plain tuple, which takes numba half the time to unpack.
 Arrays: TypeAlias = tuple[Vector, ...]
 

@@ -23,7 +23,7 @@ from ...runtime.threads import Team
 from ..certificate_parts import CertificateParts, sum_parts
 from .in_memory import InMemoryShards
 from .interface import Comparison, Responses, Shards
-from .kernels import Vectors
+from .kernels import Vectors, new_vectors
 from .line import Line
 from .sample import chosen_rows, concatenated, losses_at_zero, mean_margin_at_zero, scaled_problem, take_rows
 from .shard import Shard
@@ -102,10 +102,8 @@ class BlockShards(Shards):
     # Newton's method.
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
-        smooth, n = self.loss.is_smooth, self.n_rows
-        C, m, t, alpha, band, counted = (np.empty(n) for _ in range(6))
-        abar = alpha if smooth else np.empty(n)
-        self._vectors, self._delta = Vectors(C, self.problem.signs, m, t, abar, alpha, band, counted), delta
+        smooth = self.loss.is_smooth
+        self._vectors, self._delta = new_vectors(self.problem.signs, smooth), delta
         self._G = np.zeros((self.n_weights,) * 2) if self.n_weights <= LARGEST_GRAM else np.zeros((0, 0))
         centred = smooth or self.is_any_alpha()
         w = w if w.any() else w[:0]
