@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,20 @@ from .rounding import NEAR_FLOOR
 from .select import Phase, plan
 from .state import Near, State, new_state
 from .stop import Stop
+from .trend import Budget
 
 MOST_RESTARTS = 3  # of an engine, from the exact w
 VISIBLE_DRIFT = 0.1  # share of tol: a w that rounding has moved so far may have misled the engine
+LEAST_RESORT, RESORT_SWEEPS, RESORTS = 1e6, 100.0, 10.0  # steps, or sweeps, between two looks at the trend; looks
+
+
+class _Kept(NamedTuple):
+    """What a phase has left for the next one, in case that makes it worse."""
+
+    certificate: Certificate
+    alpha: np.ndarray
+    w: np.ndarray
+    is_primal: bool
 
 
 def train(
@@ -81,19 +92,33 @@ class Training:
 
     def _run_phases(self) -> tuple[str, Certificate, Stop]:
         """Run one phase after the other until one ends training; returns why, the certificate, and its stop rule."""
+        kept: _Kept | None = None
         for k, phase in enumerate(self._phases):
             is_last = k == len(self._phases) - 1
             before = (self._state.alpha.copy(), self._run.dual) if 0 < k and not is_last else None
             left = self._run.account.trend.steps_left() if k > 0 else 0.0
-            self._run.begin_phase(phase.stop, phase.budget.after(left))
+            budget = phase.budget.after(left) if kept is None else self._last_resort()
+            self._run.begin_phase(phase.stop, budget)
             reason, certificate = self._run_phase(phase)
             self._state.unpack()
+            if reason == NEXT_PHASE and kept is not None:
+                reason = "rounding"
             if not self._hands_over(reason, certificate):
                 break
+            if reason == "rounding":
+                kept = _Kept(certificate, self._state.alpha.copy(), self._state.w.copy(), self._state.is_primal)
             self._run.dual = certificate.dual
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
+        if kept is not None and not certificate.gap <= kept.certificate.gap:
+            self._state.alpha[:], self._state.w[:], self._state.is_primal = kept.alpha, kept.w, kept.is_primal
+            certificate = kept.certificate
         return reason, certificate, phase.stop
+
+    def _last_resort(self) -> Budget:
+        """Return the budget of an engine that goes on from where rounding has stopped another one."""
+        review = max(LEAST_RESORT, RESORT_SWEEPS * self._state.problem.n_variables)
+        return Budget(review=review, rival=RESORTS * review, most=RESORTS * review)
 
     def _conclude(self, reason: str, certificate: Certificate, stop: Stop) -> Solution:
         """Return the solution."""

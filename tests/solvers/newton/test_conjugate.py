@@ -27,3 +27,10 @@ def test_few_products_give_a_direction_of_descent():
     p, _, n_products = conjugate_gradients(lambda d: asked.append(d) or H @ d, lambda r: r, g, 0.0, 3)
     assert len(asked) == n_products == 3
     assert g @ p < 0.0
+
+
+@pytest.mark.parametrize("curvature", [0.0, -1.0, np.nan])
+def test_no_curvature_ends_without_a_step(curvature):
+    p, left, _ = conjugate_gradients(lambda d: curvature * d, lambda r: r, np.ones(3), 0.0, 10)
+    np.testing.assert_array_equal(p, 0.0)
+    np.testing.assert_array_equal(left, 1.0)

@@ -7,7 +7,7 @@ from problems import classification, csr
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import SquaredHinge
 from hingeline.solvers.shards.kernels import Vectors
-from hingeline.solvers.shards.small import step_at_once
+from hingeline.solvers.shards.small import solve_positive, step_at_once
 
 C, BIAS = 0.7, 0.5
 
@@ -26,10 +26,11 @@ def test_a_step_is_newtons(layout):
     promised = float((v - w) @ p)
     vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n)))
     room = (np.empty((d, d)), np.empty(d))
-    decrement, found = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, w, v, *room)
+    decrement, taken, found = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, 1e-14, w, v, *room)
     violation, size, _, losses, gap = found
     assert decrement == pytest.approx(promised, rel=1e-10)
     tau = float((w - start) @ p) / float(p @ p)
+    assert taken == pytest.approx(tau, rel=1e-8)
     np.testing.assert_allclose(w, start + tau * p, rtol=1e-9)
     margins = 1.0 - Z @ w
     slope = float((w - 2.0 * C * Z.T @ np.maximum(margins, 0.0)) @ p)
@@ -40,3 +41,29 @@ def test_a_step_is_newtons(layout):
     np.testing.assert_allclose(v, Z.T @ alpha, atol=1e-10)
     assert losses == pytest.approx(C * np.sum(np.maximum(margins, 0.0) ** 2))
     assert (violation, size, gap) == (0.0, np.count_nonzero(margins > 0.0), 0.0)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e10])
+def test_dependent_columns_leave_a_direction_of_descent(size):
+    rng = np.random.default_rng(0)
+    A = size * rng.normal(size=(40, 3))
+    A = np.column_stack([A, A.sum(axis=1), A[:, 0]])
+    b = A.T @ rng.normal(size=40)
+    x = b.copy()
+    solve_positive(np.eye(5) + A.T @ A, x, 1e-14)
+    assert np.isfinite(x).all()
+    assert b @ x > 0.0
+
+
+def test_nothing_moves_without_a_direction():
+    X, y = classification(20, 3, seed=2)
+    rows = read_data(np.asarray(X), BIAS).rows
+    n, d = len(X), X.shape[1] + 1
+    w, v, m = np.zeros(d), np.full(d, np.nan), np.ones(n)
+    vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, *(np.zeros(n) for _ in range(5))))
+    room = (np.empty((d, d)), np.empty(d))
+    decrement, _, _ = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, 1e-14, w, v, *room)
+    assert decrement == 0.0
+    assert (w == 0.0).all()
+    assert (m == 1.0).all()
+    assert np.isfinite(v).all()

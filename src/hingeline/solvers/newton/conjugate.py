@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
@@ -24,10 +25,13 @@ def conjugate_gradients(
     z = precondition(r)
     d, rz = -z, float(r @ z)
     n_products = 0
-    while n_products < most and rz > 0.0:  # zero: nothing is left to solve
+    while n_products < most and 0.0 < rz < inf:  # zero: nothing is left to solve
         n_products += 1
         Hd = product(d)
-        step = rz / float(d @ Hd)
+        curvature = float(d @ Hd)
+        if not 0.0 < curvature < inf:  # rounding: p is as good as it gets
+            break
+        step = rz / curvature
         p += step * d
         r += step * Hd
         if float(r @ r) <= enough * enough:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...kernels.losses import Loss
 from ...runtime.blas import one_blas_thread
+from ..certificate import refresh
 from ..clock import Ended
 from ..driver import Run, Verdict
 from ..shards.interface import Shards
@@ -42,6 +43,9 @@ AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
 NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to show; by what it falls nevertheless
+FAR = 10.0  # times the objective at w = 0: a start that is worse has come from weights that rounding made
+CLEAR_GAP = 1e-6  # relative, beyond which stages go on even if the violation is at its rounding floor
+IDLE_STAGES = 20  # in a row that make neither the violation nor the gap smaller: there is no progress any more
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
@@ -75,7 +79,10 @@ def _smoothed(state: State, run: Run) -> Smoothed:
         whole = Smoothed(shards, run, sample.w, sample.delta, state.to_anchor)
         if whole.primal < shards.losses_at_zero():
             return whole
-    return Smoothed(shards, run, state.from_anchor(state.w), DELTA_FIRST * unit, state.to_anchor)
+    start = Smoothed(shards, run, state.from_anchor(state.w), DELTA_FIRST * unit, state.to_anchor)
+    if start.primal <= FAR * shards.losses_at_zero():
+        return start
+    return Smoothed(shards, run, np.zeros_like(state.w), DELTA_FIRST * unit, state.to_anchor)
 
 
 def _solved_sample(shards: Shards, run: Run, unit: float) -> Smoothed | None:
@@ -93,6 +100,8 @@ def _approach(smoothed: Smoothed, delta: float) -> None:
     """Go through the stages down to the width ``delta``, no stage further than it is worth."""
     for _ in range(SMOOTH_STEPS if smoothed.is_smooth else MOST_STEPS):
         decrement = smoothed.step()
+        if not smoothed.is_finite:
+            break
         if decrement <= LOOSE * (smoothed.primal if smoothed.is_smooth else smoothed.gap):
             if smoothed.delta <= delta:
                 break
@@ -101,10 +110,36 @@ def _approach(smoothed: Smoothed, delta: float) -> None:
 
 def _newton(state: State, run: Run) -> None:
     smoothed = _smoothed(state, run)
+    try:
+        _descend(smoothed, state, run)
+    except Ended as end:
+        if end.reason == "rounding" and not smoothed.is_smooth:
+            _keep_own_weights(smoothed, state, run)
+        raise
+
+
+def _keep_own_weights(smoothed: Smoothed, state: State, run: Run) -> None:
+    """Keep the w of the smoothed problem if that certifies more than Z' alpha does.
+
+    If values are large, rounding of alpha moves Z' alpha by far more than the w that Newton's method has found.
+    """
+    if not smoothed.is_finite:
+        return
+    certificate = refresh(state, run.n_steps)
+    if not smoothed.gap + 0.5 * smoothed.distance >= certificate.gap * certificate.primal:
+        state.shards.keep()
+        state.move_to(smoothed.w, is_primal=True)
+
+
+def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
+    """Take steps, stage by stage, until ``run`` is satisfied or ends it."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
     steps, failed_stages, decrement = 0, 0, np.inf
+    idle, least = 0, np.inf
     for _ in run.sweeps():
         last_decrement, decrement = decrement, smoothed.step()
+        if not smoothed.is_finite:  # the state is still that of the step before
+            raise Ended("rounding")
         steps += 1
         solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
@@ -122,7 +157,8 @@ def _newton(state: State, run: Run) -> None:
                 state.shards.keep(proposed=True)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
-        if decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
+        clear = smoothed.is_smooth or smoothed.gap <= CLEAR_GAP * smoothed.primal
+        if clear and decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
         most = MOST_IF_SMOOTH if smoothed.is_smooth else MOST_STEPS
         exhausted = steps >= most or decrement <= SMALLEST_DECREMENT * smoothed.length
@@ -136,7 +172,9 @@ def _newton(state: State, run: Run) -> None:
         if solved or passing or exhausted:
             failed = not (solved or passing)
             failed_stages += failed
-            if failed_stages >= FAILED_STAGES:
+            unsettled = min(reached, smoothed.gap)
+            idle, least = (0, unsettled) if unsettled < least else (idle + 1, least)
+            if failed_stages >= FAILED_STAGES or idle >= IDLE_STAGES:
                 raise Ended("rounding")
             fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
             stays = fast or smoothed.is_within(run.stop, CLOSE)

@@ -21,10 +21,9 @@ If rows are many for each weight, the first steps are those of a sample of the r
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, isfinite, sqrt
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ...kernels.types import Vector
 from ..clock import Ended
@@ -34,10 +33,12 @@ from ..shards.line import Line
 from ..shards.sample import step_between
 from ..state import State
 from .conjugate import conjugate_gradients, steps_worth
+from .factor import factored
 
 LARGEST_FACTOR = 500  # weights up to which a dense factor is the preconditioner
 SAMPLED = 40  # rows for each weight in that factor
 LEAST_SAMPLE = 2_000
+DAMPING = 1e-14  # share of its diagonal that is added to the preconditioner
 FORCING = 0.1  # residual of conjugate gradients over the gradient, at most
 MOST_PRODUCTS = 250  # of conjugate gradients a Newton step
 LINE_ACCURACY = 0.3
@@ -75,6 +76,11 @@ class _Point:
         self.gradient = self.w - v
         self.primal = 0.5 * float(self.w @ self.w) + responses.losses
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether w, the objective and the gap are numbers that a model can have."""
+        return isfinite(self.primal) and isfinite(self.gap)
+
     def choose_dual(self) -> None:
         """Keep the proposed dual variables with w, or take the slopes, whichever certifies more."""
         violation, gap, excess = self.shards.compare()
@@ -99,21 +105,27 @@ class _Point:
             MOST_PRODUCTS,
         )
         self.run.effort += n_products * steps_worth(self.curved, self.shards.n_rows)
+        if not -inf < float(self.gradient @ p) < 0.0:
+            p = self._by_diagonal()(-self.gradient)
+            r = self.gradient + p + self.scale * self.shards.curvature_times(p)
         return p, r
 
     def _preconditioner(self) -> Callable[[Vector], Vector]:
         """Return a function near to the inverse of H."""
         n = self.shards.n_weights
         if n > LARGEST_FACTOR:
-            diagonal = 1.0 + self.scale * self.shards.curvature_diagonal()
-            return lambda r: r / diagonal
+            return self._by_diagonal()
         G = np.zeros((n, n))
         self._seed += 1  # another sample each time
         self.shards.sampled_gram(G, sampled_rows(n), self._seed)
         G *= self.scale
         G.flat[:: n + 1] += 1.0
-        factor, _ = lapack.dpotrf(G.T, lower=True, overwrite_a=True)
-        return lambda r: lapack.dpotrs(factor, r, lower=True)[0]
+        factor = factored(G.T, DAMPING)
+        return self._by_diagonal() if factor is None else factor.solve
+
+    def _by_diagonal(self) -> Callable[[Vector], Vector]:
+        diagonal = 1.0 + self.scale * self.shards.curvature_diagonal()
+        return lambda r: r / diagonal
 
     def move(self, p: Vector, r: Vector) -> float:
         """Go along p to the minimum, the dual variables too; returns the decrease that p promised (twice)."""
@@ -168,6 +180,8 @@ def newton_cg(state: State, run: Run) -> None:
             enough = min(FORCING * length, max(enough, sqrt(0.2 * run.stop.gap_tol * point.primal)))
         decrement = point.move(*point.direction(enough))
         point.choose_dual()
+        if not point.is_finite:  # the state is still that of the step before
+            raise Ended("rounding")
         state.shards.keep(proposed=True)
         state.move_to(point.w, is_primal=True)
         run.dual = point.primal - point.gap

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from math import sqrt
+from math import inf, isfinite, sqrt
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ...kernels.types import Matrix, Vector
 from ...runtime.blas import blas_threads
@@ -19,6 +18,7 @@ from ..shards.interface import Responses, Shards
 from ..shards.line import Line
 from ..stop import Stop
 from .conjugate import conjugate_gradients, steps_worth
+from .factor import factored
 
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
@@ -29,6 +29,8 @@ LINE_ACCURACY = 1e-3
 SMOOTH_LINE_ACCURACY = 0.1  # if the loss has no kinks, a whole step is good enough in the end
 ROUGH_LINE_ACCURACY = 0.3  # squared losses: exact searches may end at one kink after the other, so these are not
 ROUGH_SEARCHES = range(4, 12)
+DAMPING = (1e-14, 1e-2)  # share of its diagonal that is added to the Hessian: what rounding is worth; at the most
+SHORT_STEP, LONG_STEP = 0.01, 0.5  # steps along the direction that ask for more damping, and for less
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
 
@@ -47,6 +49,7 @@ class Smoothed:
         self.delta = 0.0 if self.is_smooth else delta
         self.is_tiny = shards.n_rows * (shards.n_weights - 1) < TINY
         self._searched = 0
+        self._damping = DAMPING[0]
         self._G: Matrix = np.zeros((0, 0))
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
         self.w = w  # the intercept's from its anchor
@@ -74,6 +77,11 @@ class Smoothed:
         return self.gap <= times * stop.gap_tol * self.primal
 
     @property
+    def is_finite(self) -> bool:
+        """Whether w, the objective and the gap are numbers that a model can have."""
+        return isfinite(self.primal) and isfinite(self.gap) and isfinite(self.distance)
+
+    @property
     def scale(self) -> float:
         """Curvature of a row over its entry in the band."""
         return self.shards.loss.curvature_scale / (self.delta or 1.0)
@@ -88,33 +96,50 @@ class Smoothed:
     def _direction(self) -> tuple[Vector, Vector | None]:
         """Solve (I + Z_B' S Z_B) p = -residual; returns p, and what is left of the equation if it is not exact.
 
-        By a Cholesky factor in the smaller of the two dimensions, or by conjugate gradients.
+        By a Cholesky factor in the smaller of the two dimensions, or by conjugate gradients. If rounding leaves nothing
+        that leads downwards, p is the gradient's direction, each entry over its curvature.
         """
+        p, left = self._direction_by_factor(), None
+        if p is None or not self._is_descent(p):
+            p, left = self._direction_by_products()
+        if not self._is_descent(p):
+            p = -self.residual / (1.0 + self.scale * self.shards.curvature_diagonal())
+            left = np.full_like(p, inf)  # the equation is not solved at all
+        return p, left
+
+    def _is_descent(self, p: Vector) -> bool:
+        """Tell whether p is finite and leads downwards."""
+        return -inf < float(self.residual @ p) < 0.0
+
+    def _direction_by_factor(self) -> Vector | None:
+        """Return the direction by a Cholesky factor; None if that is too large, or if there is none."""
         n_weights, scale = self.shards.n_weights, self.scale
         smaller = min(n_weights, self.band_size)
         if smaller > LARGEST_FACTOR or (smaller < n_weights and smaller * n_weights > LARGEST_BLOCK):
-            return self._direction_by_products()
+            return None
         if n_weights <= max(self.band_size, 64):
             H = scale * self._gram()
             H.flat[:: len(H) + 1] += 1.0  # the diagonal
-            return self._solved(H.T, -self.residual), None
+            return self._solved(H.T, -self.residual)
         if self.band_size == 0:
-            return -self.residual, None
+            return -self.residual
         block = self.shards.band_block()
         if block is None:
-            return self._direction_by_products()
+            return None
         Z, band = block
         K = Z @ Z.T
         K.flat[:: len(K) + 1] += 1.0 / (scale * band)
         u = self._solved(K, Z @ self.residual)
-        return np.asarray(Z.T @ u - self.residual), None
+        return None if u is None else np.asarray(Z.T @ u - self.residual)
 
-    def _solved(self, H: Matrix, b: Vector) -> Vector:
-        """Return H^-1 b by a Cholesky factor of the lower triangle of H, which is overwritten."""
+    def _solved(self, H: Matrix, b: Vector) -> Vector | None:
+        """Return H^-1 b by a Cholesky factor of the lower triangle of H; None if there is none."""
         n_threads = self.run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
         with blas_threads(n_threads) if n_threads > 1 else nullcontext():
-            _, x, _ = lapack.dposv(H, b, lower=True, overwrite_a=True)
-        return np.asarray(x)
+            factor = factored(H, self._damping)
+            if factor is None:
+                return None
+            return factor.solve_refined(b) if self._damping == DAMPING[0] else factor.solve(b)
 
     def _direction_by_products(self) -> tuple[Vector, Vector]:
         """Solve by conjugate gradients, preconditioned by the diagonal, roughly."""
@@ -140,26 +165,40 @@ class Smoothed:
         return self._G
 
     def step(self) -> float:
-        """Go to the minimum along Newton's direction; returns the decrease that it promised (twice)."""
+        """Go to the minimum along Newton's direction; returns the decrease that it promised (twice).
+
+        That is 0, and nothing moves, if no direction leads downwards as far as rounding can tell.
+        """
         accuracy = self._accuracy()
-        done = self.shards.whole_step(self.w, self.v, accuracy)
+        done = self.shards.whole_step(self.w, self.v, accuracy, self._damping)
         if done is not None:
-            decrement, responses = done
+            decrement, tau, responses = done
+            self._damp(tau)
             self._locate(responses, self.v)
             return decrement
         p, left = self._direction()
+        self._proposed_weights = None
+        if not self._is_descent(p):
+            return 0.0
         taus = self.shards.first_taus
         values = self.shards.project(p, taus)
         decrement = -float(self.residual @ p)
-        self._proposed_weights = None
         if self.is_smooth and self._is_worth_a_look(decrement):
             self.shards.propose(1.0)
             self._proposed_weights = self.w + p if left is None else self.w + p - left
         tau = self.shards.step_to_minimum(Line(-decrement, float(self.w @ p), float(p @ p), accuracy), taus, values)
+        self._damp(tau)
         self.w += tau * p
         responses, change = self.shards.respond(tau)
         self._locate(responses, self.v + change)
         return decrement
+
+    def _damp(self, tau: float) -> None:
+        """Choose the damping of the next direction: more after a short step, which rounding may have caused."""
+        if tau < SHORT_STEP:
+            self._damping = min(DAMPING[1], 100.0 * self._damping)
+        elif tau > LONG_STEP:
+            self._damping = max(DAMPING[0], 0.1 * self._damping)
 
     def _is_worth_a_look(self, decrement: float) -> bool:
         """Tell whether w may be good enough for the gap that is asked for, by what a step promises."""

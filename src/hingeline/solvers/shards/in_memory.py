@@ -265,14 +265,17 @@ class InMemoryShards(Shards):
     def adopt(self) -> None:  # noqa: D102
         self._each(Shard.adopt, self.n_rows)
 
-    def whole_step(self, w: Vector, v: Vector, accuracy: float) -> tuple[float, Responses] | None:  # noqa: D102
+    def whole_step(  # noqa: D102
+        self, w: Vector, v: Vector, accuracy: float, damping: float
+    ) -> tuple[float, float, Responses] | None:
         if self._small is None:
             return None
         shard, (H, p) = self._shards[0], self._small
-        args = (shard.rows, self.loss, self._arrays, shard.delta, shard.scale, shard.distinct, accuracy, w, v, H, p)
-        decrement, (violation, band_size, moved, losses, gap) = step_at_once(*args)
+        problem = (shard.rows, self.loss, self._arrays, shard.delta, shard.scale, shard.distinct)
+        decrement, tau, responses = step_at_once(*problem, accuracy, damping, w, v, H, p)
+        violation, band_size, moved, losses, gap = responses
         self._between()
-        return decrement, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)
+        return decrement, tau, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)
 
     def sample(self, step: int) -> Shards | None:  # noqa: D102
         part = sample_of(self.problem, step, self.team)

@@ -178,9 +178,11 @@ class Shards(ABC):
         """Return the step along the line to the minimum; ``values`` are what ``project`` returned for ``taus``."""
         return search(self.derivatives, line, taus, values)
 
-    def whole_step(self, w: Vector, v: Vector, accuracy: float) -> tuple[float, Responses] | None:
+    def whole_step(
+        self, w: Vector, v: Vector, accuracy: float, damping: float
+    ) -> tuple[float, float, Responses] | None:
         """Do a whole step of Newton's method in one call, if the problem is that small; w and v = Z' alpha are moved.
 
-        Returns the decrease that the direction promised (twice), and the responses.
+        Returns the decrease that the direction promised (twice), the step along it, and the responses.
         """
         return None

@@ -70,8 +70,12 @@ def narrowed(at: Place, first: float, second: float, slope: float, accuracy: flo
 
 @kernel
 def step_found(at: Place) -> float:
-    """Return tau; if the search has run out of evaluations, the longest step that is known to lead downwards."""
-    return at[0] if at[0] > 0.0 and not at[5] else at[4]
+    """Return tau; if the search has run out of evaluations, the longest step that is known to lead downwards.
+
+    If the derivatives are not finite, the step is 0.
+    """
+    tau = at[0] if at[0] > 0.0 and not at[5] else at[4]
+    return tau if tau < np.inf else 0.0
 
 
 @kernel
@@ -108,7 +112,8 @@ def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, va
                 high, f_high = tau, f
         taus = _next_taus(low, f_low, high, f_high, guesses[np.argsort(np.abs(first))], width, taus.size)
         values = derivatives(taus)
-    return low if low > 0.0 else float(taus[0])
+    tau = low if low > 0.0 else float(taus[0])
+    return tau if tau < np.inf else 0.0
 
 
 def _next_taus(low: float, f_low: float, high: float, f_high: float, guesses: Vector, width: float, n: int) -> Vector:

@@ -17,11 +17,18 @@ from .line import MOST_EVALUATIONS, Line, search_at_once, step_found
 
 
 @kernel
-def solve_positive(H: Matrix, x: Vector) -> None:
-    """x <- H^-1 x; of H, positive definite, the upper triangle is read, and left as its Cholesky factor."""
+def solve_positive(H: Matrix, x: Vector, damping: float) -> None:
+    """x <- (H + damping diag(H))^-1 x; of H, the upper triangle is read, and left as a Cholesky factor.
+
+    H is positive definite, but rounding may have made a pivot too small or negative: it is replaced by what damping
+    adds. So x is finite and a direction of descent in any case.
+    """
     n = np.uint64(x.size)
     for k in range(n):
-        H[k, k] = np.sqrt(H[k, k])
+        diagonal = H[k, k]
+        for i in range(k):
+            diagonal += H[i, k] * H[i, k]
+        H[k, k] = np.sqrt(max(H[k, k], 0.0) + damping * diagonal)
         for j in range(k + ONE, n):
             H[k, j] /= H[k, k]
         for i in range(k + ONE, n):
@@ -47,14 +54,16 @@ def step_at_once(
     scale: float,
     distinct: bool,
     accuracy: float,
+    damping: float,
     w: Vector,
     v: Vector,
     H: Matrix,
     p: Vector,
-) -> tuple[float, tuple[float, int, int, float, float]]:
+) -> tuple[float, float, tuple[float, int, int, float, float]]:
     """Move w, with its margins, responses and v = Z' alpha, to the minimum along Newton's direction.
 
-    H and p are room to work in. Returns the decrease that the direction promised (twice), and what ``respond`` returns.
+    H and p are room to work in. Returns the decrease that the direction promised (twice), the step along it, and what
+    ``respond`` returns.
     """
     _, s, m, t, _, _, band, _ = vectors
     d, n = np.uint64(w.size), np.uint64(m.size)
@@ -65,11 +74,14 @@ def step_at_once(
     for j in range(d):
         H[j, j] += 1.0
         p[j] = v[j] - w[j]
-    solve_positive(H, p)
+    solve_positive(H, p, damping)
     for j in range(d):
         decrement += (v[j] - w[j]) * p[j]
         wp += w[j] * p[j]
         pp += p[j] * p[j]
+    if not 0.0 < decrement < np.inf:  # no step leads downwards as far as rounding can tell
+        decrement = 0.0
+        p[:] = 0.0
     for i in range(n):
         t[i] = s[i] * dot(rows, i, p)
     at = (0.0, -decrement, np.inf, np.inf, 1.0, False)
@@ -79,4 +91,4 @@ def step_at_once(
     for j in range(d):
         w[j] += tau * p[j]
     v[:] = 0.0
-    return decrement, respond(rows, loss, vectors, tau, delta, False, True, v, 0, n)
+    return decrement, tau, respond(rows, loss, vectors, tau, delta, False, True, v, 0, n)
