@@ -31,7 +31,7 @@ from .certificate import certify
 from .engines import AUTO
 from .select import is_for_rounding
 from .shards import shards_of
-from .stop import Stop
+from .stop import GOOD_GAP, Stop
 from .train import train
 
 INNER = 0.1  # share of what is asked for that each problem is solved to
@@ -75,7 +75,7 @@ def train_free(
         alpha0 = solution.alpha.copy()
         b, move = solution.intercept, solution.intercept - c
         certificate, alpha = certify_free(problem, solution, abs(move))
-        met = stop.met(certificate)
+        met = stop.met(certificate) and _is_good(certificate, stop)
         settled = abs(move) <= ROUNDING * (1.0 + abs(b)) or high - low <= ROUNDING * (1.0 + abs(b))
         if settled or (met and not small) or not solution.converged or len(found) == MOST_PROBLEMS:
             return _merged(found, replace(solution, alpha=alpha), certificate, stop)
@@ -84,6 +84,11 @@ def train_free(
         else:
             high = min(high, b)
         c, before = _next_anchor(c, move, before, low, high), (c, move)
+
+
+def _is_good(certificate: Certificate, stop: Stop) -> bool:
+    """Tell whether the gap is as small as a converged model's: the violation says little about the condition."""
+    return certificate.gap <= (GOOD_GAP if stop.gap_tol is None else stop.gap_tol)
 
 
 def _next_anchor(c: float, move: float, before: tuple[float, float] | None, low: float, high: float) -> float:
@@ -109,13 +114,20 @@ def certify_free(problem: Problem, solution: Solution, move: float) -> tuple[Cer
     positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
     least = min(positive, negative)
     alpha = np.where(beta > 0.0, least / max(positive, 1e-300), least / max(negative, 1e-300)) * solution.alpha
-    shards = shards_of(problem, alpha)
     w = np.append(solution.w, solution.intercept / problem.data.rows.bias)
-    u = np.append(solution.w, 0.0)
+    exact = _certify_at(problem, w, alpha)
+    if not exact.gap <= 1.0:  # they certify nothing; zeros keep the condition too, and their dual value is 0
+        alpha = np.zeros_like(alpha)
+        exact = _certify_at(problem, w, alpha)
+    return exact._replace(violation=max(move, solution.certificate.violation)), alpha
+
+
+def _certify_at(problem: Problem, w: np.ndarray, alpha: np.ndarray) -> Certificate:
+    """Return the certificate of w with dual variables that keep the condition."""
+    shards, u = shards_of(problem, alpha), np.append(w[:-1], 0.0)
     apart = u - shards.weights()
     apart[-1] = 0.0
-    exact = certify(shards, w, regularised=u, apart=apart)
-    return exact._replace(violation=max(move, solution.certificate.violation)), alpha
+    return certify(shards, w, regularised=u, apart=apart)
 
 
 def _stop_of_next(stop: Stop, found: list[Solution]) -> Stop:
@@ -157,6 +169,8 @@ def _merged(found: list[Solution], last: Solution, certificate: Certificate, sto
     reason, converged = last.stop_reason, False
     if last.converged:
         reason, converged = stop.outcome("rounding", certificate)
+        if not _is_good(certificate, stop):
+            reason, converged = "rounding", False
     return replace(
         last,
         certificate=certificate,

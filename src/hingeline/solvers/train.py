@@ -110,7 +110,7 @@ class Training:
             self._run.dual = certificate.dual
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
-        if kept is not None and not certificate.gap <= kept.certificate.gap:
+        if kept is not None and not _apart(certificate) <= _apart(kept.certificate):
             self._state.alpha[:], self._state.w[:], self._state.is_primal = kept.alpha, kept.w, kept.is_primal
             certificate = kept.certificate
         return reason, certificate, phase.stop
@@ -185,6 +185,11 @@ class Training:
         """Return the weights of the present dual variables."""
         with self._run.clock.finishing():
             return self._state.shards.weights()
+
+
+def _apart(certificate: Certificate) -> float:
+    """Return P - D."""
+    return certificate.gap * certificate.primal
 
 
 def _check_loss(engine: Engine, problem: Problem) -> None:

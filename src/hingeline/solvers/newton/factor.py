@@ -36,9 +36,9 @@ class Factor:
 def factored(H: Matrix, damping: float) -> Factor | None:
     """Return the factor of H + damping diag(H), or of a little more; None if there is none."""
     diagonal = H.diagonal()
-    root = np.sqrt(diagonal)
-    if not (np.isfinite(root).all() and (root > 0.0).all()):
+    if not ((diagonal > 0.0) & (diagonal < np.inf)).all():
         return None
+    root = np.sqrt(diagonal)
     for raised in RAISED:
         scaled = H / root
         scaled /= root[:, None]

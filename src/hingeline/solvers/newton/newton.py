@@ -44,8 +44,8 @@ MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
 NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to show; by what it falls nevertheless
 FAR = 10.0  # times the objective at w = 0: a start that is worse has come from weights that rounding made
-CLEAR_GAP = 1e-6  # relative, beyond which stages go on even if the violation is at its rounding floor
-IDLE_STAGES = 20  # in a row that make neither the violation nor the gap smaller: there is no progress any more
+CLEAR_GAP = 1e-6  # relative; above it training goes on even if the violation is at its rounding floor
+IDLE = 20  # stages (steps, if the loss is smooth) in a row that make nothing smaller: there is no progress any more
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
@@ -135,7 +135,7 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
     """Take steps, stage by stage, until ``run`` is satisfied or ends it."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
     steps, failed_stages, decrement = 0, 0, np.inf
-    idle, least = 0, np.inf
+    idle, least, lowest = 0, np.inf, np.inf
     for _ in run.sweeps():
         last_decrement, decrement = decrement, smoothed.step()
         if not smoothed.is_finite:  # the state is still that of the step before
@@ -144,8 +144,9 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
         solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
         # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
-        if smoothed.is_smooth or reached < (1.0 if solved else WORTH_KEEPING) * best:
-            best = reached
+        falls = smoothed.is_smooth and smoothed.primal < (1.0 - NO_DECREASE) * lowest
+        if falls or reached < (1.0 if solved else WORTH_KEEPING) * best:
+            best, lowest = reached, smoothed.primal
             state.shards.keep()
             state.move_to(smoothed.w, smoothed.is_smooth)
         run.dual = smoothed.primal - smoothed.gap
@@ -155,16 +156,18 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
             if proposed_gap < gap:
                 gap = proposed_gap
                 state.shards.keep(proposed=True)
+                state.move_to(smoothed.w, is_primal=True)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
-        clear = smoothed.is_smooth or smoothed.gap <= CLEAR_GAP * smoothed.primal
+        clear = smoothed.gap + (0.5 * smoothed.distance if smoothed.is_smooth else 0.0) <= CLEAR_GAP * smoothed.primal
         if clear and decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
         most = MOST_IF_SMOOTH if smoothed.is_smooth else MOST_STEPS
         exhausted = steps >= most or decrement <= SMALLEST_DECREMENT * smoothed.length
         if smoothed.is_smooth:
             stalled = FALLING * last_decrement <= decrement <= NO_DECREASE * smoothed.primal
-            if exhausted or stalled:
+            idle = 0 if reached <= best else idle + 1
+            if (exhausted or stalled) and (clear or idle >= IDLE or steps >= most):
                 raise Ended("rounding")
             continue
         # A narrower stage is worth more than the last digits of this one, unless it is to be the last.
@@ -174,7 +177,7 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
             failed_stages += failed
             unsettled = min(reached, smoothed.gap)
             idle, least = (0, unsettled) if unsettled < least else (idle + 1, least)
-            if failed_stages >= FAILED_STAGES or idle >= IDLE_STAGES:
+            if failed_stages >= FAILED_STAGES or idle >= IDLE:
                 raise Ended("rounding")
             fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
             stays = fast or smoothed.is_within(run.stop, CLOSE)
