@@ -19,13 +19,14 @@ from .engines import ENGINES, Engine
 from .finish import ended, solution_of
 from .rounding import NEAR_FLOOR
 from .select import Phase, plan
-from .state import Near, State, new_state
+from .state import Near, State, new_state, starting_alpha
 from .stop import Stop
 from .trend import Budget
 
 MOST_RESTARTS = 3  # of an engine, from the exact w
 VISIBLE_DRIFT = 0.1  # share of tol: a w that rounding has moved so far may have misled the engine
 LEAST_RESORT, RESORT_SWEEPS, RESORTS = 1e6, 100.0, 10.0  # steps, or sweeps, between two looks at the trend; looks
+HOPELESS_GAP = 0.9
 
 
 class _Kept(NamedTuple):
@@ -111,9 +112,24 @@ class Training:
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
         if kept is not None and not _apart(certificate) <= _apart(kept.certificate):
-            self._state.alpha[:], self._state.w[:], self._state.is_primal = kept.alpha, kept.w, kept.is_primal
-            certificate = kept.certificate
+            certificate = self._restore(kept)
+        if reason == "rounding" and not certificate.gap <= HOPELESS_GAP:
+            certificate = self._better_of_zero(certificate)
         return reason, certificate, phase.stop
+
+    def _restore(self, kept: _Kept) -> Certificate:
+        """Go back to what was kept; returns its certificate."""
+        self._state.alpha[:], self._state.w[:], self._state.is_primal = kept.alpha, kept.w, kept.is_primal
+        return kept.certificate
+
+    def _better_of_zero(self, certificate: Certificate) -> Certificate:
+        """Replace a model that certifies next to nothing by weights of zero, if these are better."""
+        state = self._state
+        found = _Kept(certificate, state.alpha.copy(), state.w.copy(), state.is_primal)
+        state.alpha[:] = starting_alpha(state.problem)
+        state.move_to(np.zeros_like(state.w), is_primal=True)
+        at_zero = self._refresh()
+        return at_zero if at_zero.primal < certificate.primal else self._restore(found)
 
     def _last_resort(self) -> Budget:
         """Return the budget of an engine that goes on from where rounding has stopped another one."""

@@ -126,7 +126,8 @@ def _keep_own_weights(smoothed: Smoothed, state: State, run: Run) -> None:
     if not smoothed.is_finite:
         return
     certificate = refresh(state, run.n_steps)
-    if not smoothed.gap + 0.5 * smoothed.distance >= certificate.gap * certificate.primal:
+    own = min(smoothed.gap + 0.5 * smoothed.distance, smoothed.primal)  # dual variables of 0 certify the latter
+    if not own >= certificate.gap * certificate.primal:
         state.shards.keep()
         state.move_to(smoothed.w, is_primal=True)
 
