@@ -27,6 +27,7 @@ from ..solvers.train import train
 from .base import dense_coef
 from .callbacks import CallbackSupport
 from .html_repr import CertificateRepr
+from .scaling import advice_on_scale
 from .training_set import TrainingSet
 from .watch import Watch
 
@@ -115,7 +116,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         with Watch(self, rows.X, rows.y, rows.sample_weight, **rows.known) as watch:
             solutions = self._train(rows, start, watch)
             self._keep(rows, solutions)
-        self._report(solutions)
+        self._report(rows, solutions)
         return self
 
     def _train(self, rows: TrainingSet, start: Start, watch: Watch) -> list[Solution]:
@@ -187,7 +188,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
             setattr(self, name, values[0] if single else np.array(values))
         self.history_ = solutions[0].history if single else [s.history for s in solutions]
 
-    def _report(self, solutions: list[Solution]) -> None:
+    def _report(self, rows: TrainingSet, solutions: list[Solution]) -> None:
         """Print a line per problem if ``verbose``, and warn if a cap ended training."""
         if self.verbose:
             for s in solutions:
@@ -199,8 +200,10 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         capped = [s for s in solutions if not (s.converged or s.stop_reason == "callback")]
         if capped:
             worst = max(capped, key=lambda s: s.certificate.gap)
-            remedy = "Scale the data, or choose a smaller C."
-            if worst.stop_reason != "rounding":
+            remedy = advice_on_scale(rows.data, rows.features.get("feature_names_in_"))
+            if not remedy and worst.stop_reason == "rounding":
+                remedy = "Scale the data, or choose a smaller C."
+            elif not remedy:
                 remedy = f"Raise {worst.stop_reason} (None: no cap), loosen tol or gap_tol, or scale the data."
             warnings.warn(
                 f"{worst.stop_reason} ended training before it converged ({len(capped)} of {len(solutions)} "
