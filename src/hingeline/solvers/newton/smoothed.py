@@ -30,7 +30,7 @@ SMOOTH_LINE_ACCURACY = 0.1  # if the loss has no kinks, a whole step is good eno
 ROUGH_LINE_ACCURACY = 0.3  # squared losses: exact searches may end at one kink after the other, so these are not
 ROUGH_SEARCHES = range(4, 12)
 DAMPING = (1e-14, 1e-2)  # share of its diagonal that is added to the Hessian: what rounding is worth; at the most
-SHORT_STEP, LONG_STEP = 0.01, 0.5  # steps along the direction that ask for more damping, and for less
+SHORT_STEP, LONG_STEP = 1e-4, 0.5  # steps along the direction that ask for more damping, and for less
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
 
