@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from math import inf, isfinite, sqrt
 
 import numpy as np
+from scipy.linalg import lapack
 
 from ...kernels.types import Matrix, Vector
 from ...runtime.blas import blas_threads
@@ -30,6 +31,7 @@ SMOOTH_LINE_ACCURACY = 0.1  # if the loss has no kinks, a whole step is good eno
 ROUGH_LINE_ACCURACY = 0.3  # squared losses: exact searches may end at one kink after the other, so these are not
 ROUGH_SEARCHES = range(4, 12)
 DAMPING = (1e-14, 1e-2)  # share of its diagonal that is added to the Hessian: what rounding is worth; at the most
+HEALTHY = 1e11  # condition number up to which a factor needs neither scaling nor refinement
 SHORT_STEP, LONG_STEP = 1e-4, 0.5  # steps along the direction that ask for more damping, and for less
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
@@ -120,7 +122,7 @@ class Smoothed:
         if n_weights <= max(self.band_size, 64):
             H = scale * self._gram()
             H.flat[:: len(H) + 1] += 1.0  # the diagonal
-            return self._solved(H.T, -self.residual)
+            return self._solved(H.T, -self.residual, least=1.0)
         if self.band_size == 0:
             return -self.residual
         block = self.shards.band_block()
@@ -129,13 +131,19 @@ class Smoothed:
         Z, band = block
         K = Z @ Z.T
         K.flat[:: len(K) + 1] += 1.0 / (scale * band)
-        u = self._solved(K, Z @ self.residual)
+        u = self._solved(K, Z @ self.residual, least=1.0 / (scale * float(band.max())))
         return None if u is None else np.asarray(Z.T @ u - self.residual)
 
-    def _solved(self, H: Matrix, b: Vector) -> Vector | None:
-        """Return H^-1 b by a Cholesky factor of the lower triangle of H; None if there is none."""
+    def _solved(self, H: Matrix, b: Vector, least: float) -> Vector | None:
+        """Return H^-1 b by a Cholesky factor of the lower triangle of H; None if there is none.
+
+        No eigenvalue of H is below ``least``, and none is above its trace: mostly that is enough to trust the factor.
+        """
         n_threads = self.run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
         with blas_threads(n_threads) if n_threads > 1 else nullcontext():
+            if self._damping == DAMPING[0] and float(H.trace()) <= HEALTHY * least:
+                _, x, info = lapack.dposv(H, b, lower=True, overwrite_a=True)
+                return np.asarray(x) if info == 0 else None
             factor = factored(H, self._damping)
             if factor is None:
                 return None
