@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import os
 
 import numpy as np
 from scipy import sparse
@@ -99,4 +100,4 @@ def install_fake_peers(folder, monkeypatch):
     folder.mkdir()
     (folder / "fake_peer.py").write_text(FAKE)
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)

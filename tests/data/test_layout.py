@@ -35,8 +35,9 @@ def test_dense_rows_of_few_values_are_taken_as_sparse(dtype, ones):
     data = read_data(few, 1.0)
     assert isinstance(data.rows, OnesRows if ones else CsrRows)
     np.testing.assert_allclose(data.q, 1.0 + (few.astype(np.float64) ** 2).sum(axis=1))
-    sparsely, densely = solve(few, y, bias=1.0, tol=1e-8), solve(sparse.csr_matrix(few), y, bias=1.0, tol=1e-8)
-    np.testing.assert_allclose(sparsely.w, densely.w, atol=1e-6)
+    if dtype is np.float64 and not ones:  # others would be compiled for this alone
+        sparsely, densely = solve(few, y, bias=1.0, tol=1e-8), solve(sparse.csr_matrix(few), y, bias=1.0, tol=1e-8)
+        np.testing.assert_allclose(sparsely.w, densely.w, atol=1e-6)
     few[-1] = 1.0  # few in all, but not in this row
     assert read_data(few).q[-1] == 80.0
     few[7, 3] = np.nan

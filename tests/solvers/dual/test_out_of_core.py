@@ -65,14 +65,17 @@ LAYOUTS = {  # few types, since each is compiled
 }
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("solver", ["hybrid", "newton"])
+# Every layout by every engine that reads blocks, and every loss by each of these.
+CASES = [(layout, "hinge", solver) for layout in LAYOUTS for solver in ("hybrid", "newton")]
+CASES += [("int32-float32", "squared_hinge", solver) for solver in ("hybrid", "newton")]
+
+
+@pytest.mark.parametrize(("layout", "loss", "solver"), CASES)
 def test_same_optimum_as_in_memory(stored, layout, loss, solver):
     options = {"gap_tol": GAP, "random_state": 0, "bias": float(loss == "hinge")}
     X, loss = LAYOUTS[layout], LOSSES[loss](0.05)
     out = solve(stored(X), Y0, loss, **options, solver=solver)
-    within = solve(X.toarray(), Y0, loss, **options, solver="hybrid")
+    within = solve(X.toarray().astype(np.float64), Y0, loss, **options, solver="hybrid")
     assert (out.solver, within.solver) == ("out_of_core" if solver == "hybrid" else "newton", "hybrid")
     assert out.stop_reason == "gap_tol"
     assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=2 * GAP)
@@ -88,8 +91,8 @@ def test_variables_on_both_sides_of_zero(stored):
     """The bounds of a quantile differ in size."""
     y = X0[:, :5].sum(axis=1) + np.random.default_rng(0).normal(size=len(X0))
     options = {"gap_tol": 1e-6, "random_state": 0}
-    out = solve(stored(csr(X0, value=np.float32)), y, Pinball(0.05, 0.2), **options, solver="hybrid")
-    within = solve(X0.astype(np.float32), y, Pinball(0.05, 0.2), **options)
+    out = solve(stored(csr(X0)), y, Pinball(0.05, 0.2), **options, solver="hybrid")
+    within = solve(X0, y, Pinball(0.05, 0.2), **options)
     assert (out.solver, out.stop_reason) == ("out_of_core", "gap_tol")
     assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=2e-6)
     assert (out.alpha >= (0.2 - 1.0) * 0.05).all()
@@ -110,7 +113,7 @@ def test_few_features_at_a_large_C_go_to_newtons_method(stored):
     out = solve(stored(X), Y0, Hinge(1e4), tol=1e-3, random_state=0)
     assert out.solver == "newton"
     assert out.converged
-    within = solve(X0.astype(np.float32), Y0, Hinge(1e4), solver="newton", tol=1e-6)
+    within = solve(X0.astype(np.float32).astype(np.float64), Y0, Hinge(1e4), solver="newton", tol=1e-6)
     assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=1e-3)
 
 
@@ -118,7 +121,7 @@ def test_a_sample_out_of_core_leads_to_the_same_optimum(stored, monkeypatch):
     monkeypatch.setattr(newton, "LEAST_STEP", 2)
     monkeypatch.setattr(newton, "SAMPLED_PER_WEIGHT", 4)
     out = solve(stored(csr(X0, value=np.float32)), Y0, Hinge(1.0), solver="newton", tol=1e-6)
-    within = solve(X0.astype(np.float32), Y0, Hinge(1.0), solver="newton", tol=1e-6)
+    within = solve(X0.astype(np.float32).astype(np.float64), Y0, Hinge(1.0), solver="newton", tol=1e-6)
     assert out.converged
     np.testing.assert_allclose(out.w, within.w, rtol=1e-4, atol=1e-6)
 
