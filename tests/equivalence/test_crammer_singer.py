@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from other_problems import crammer_singer_dual, crammer_singer_primal, two_layouts
-from problems import classification, csr
+from problems import classification
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC
