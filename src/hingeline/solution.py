@@ -44,8 +44,10 @@ class Snapshot(NamedTuple):
     ----------
     w, intercept
         The model so far, as in ``Solution``.
-    alpha, lower, upper : ndarray of shape (n_rows,), or None
-        Dual variables and their bounds, if the engine keeps one per row.
+    alpha : ndarray of shape (n_rows,) or, for Crammer and Singer's problem, (n_rows, n_classes); or None
+        Dual variables, as in ``Solution``, if the engine keeps them.
+    lower, upper : ndarray of shape (n_rows,), or None
+        Their bounds, if there is one variable per row.
     p : ndarray of shape (n_rows,), or None
         Preferences, if the engine adapts them: a row is visited in proportion to its own. Zero for rows left out.
     """

@@ -19,7 +19,6 @@ from hingeline.cli import main
 from hingeline.io import load_svmlight, write_dataset
 from hingeline.io.models.liblinear_file import read_model
 from hingeline.io.models.native_file import read_native, write_native
-from hingeline.liblinear import starts
 
 
 @pytest.fixture
@@ -226,9 +225,8 @@ def test_a_cap_on_time(hard, capsys):
     assert np.any(read_model("model").w)
 
 
-def test_checkpoint(hard, monkeypatch):
-    monkeypatch.setattr(starts, "FIRST_SLICE", 0.05)
-    words = ["train", *HARD, "--checkpoint", "state"]
+def test_checkpoint(hard):
+    words = ["train", *HARD, "--checkpoint", "state", "--checkpoint-every", "0.05"]
     assert main([*words, "--max-time", "0.4", hard, "model"]) == 0
     first = dual_value(hard)
     assert main([*words, "--max-time", "0.4", hard, "model"]) == 0
@@ -243,12 +241,25 @@ def dual_value(data):
     return alpha.sum() - 0.5 * w @ w
 
 
-def test_slices_lead_to_the_same_optimum(files, monkeypatch, capsys):
-    monkeypatch.setattr(starts, "FIRST_SLICE", 1e-3)
-    monkeypatch.setattr(starts, "GROWTH", 1.5)
-    expected = trained("--gap", "1e-9", "--solver", "hybrid", "-s", "3", "many").w
-    found = trained("--gap", "1e-9", "--solver", "hybrid", "-s", "3", "--checkpoint", "state", "many").w
-    np.testing.assert_allclose(found, expected, atol=1e-3)
+TYPES = [("3", "many"), ("1", "many"), ("4", "many"), ("4", "two"), ("5", "many"), ("6", "many"), ("21", "counts")]
+
+
+@pytest.mark.parametrize(("kind", "data"), TYPES)
+def test_saving_changes_nothing_and_the_end_is_a_start(files, capsys, kind, data):
+    """Every sweep is saved; afterwards the same command finds that nothing is left to do."""
+    X, y = make_rows("many")
+    write_rows(files / "counts", abs(X), y)
+    before = set(os.listdir())
+    words = ("-s", kind, "--gap", "1e-7", "--solver", "hybrid")
+    expected = trained(*words, data).w
+    saving = (*words, "--checkpoint", "state", "--checkpoint-every", "1e-9")
+    np.testing.assert_array_equal(trained(*saving, data).w, expected)
+    capsys.readouterr()
+    assert main(["train", *saving, data, "model"]) == 0
+    sweeps = [int(n) for n in re.findall(r"(\d+) sweeps", capsys.readouterr().out)]
+    assert sweeps
+    assert max(sweeps) <= 6  # of hundreds, for some
+    assert set(os.listdir()) == before | {"model", "state"}
 
 
 def test_a_checkpoint_of_another_problem_is_refused(files, capsys):
@@ -285,12 +296,8 @@ def test_what_is_no_checkpoint(files, capsys):
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
 @pytest.mark.parametrize("named", [True, False])
 def test_interrupted(hard, files, named):
-    words = [*HARD, "--checkpoint", "state", hard, *(["model"] if named else [])]
-    code = (
-        "import sys; from hingeline.cli import main; from hingeline.liblinear import starts\n"
-        f"starts.FIRST_SLICE, starts.LONGEST_SLICE = 0.1, 0.1; sys.exit(main({['train', *words]!r}))"
-    )
-    with processes.started([sys.executable, "-c", code]) as process:
+    words = ["train", *HARD, "--checkpoint", "state", "--checkpoint-every", "0.1", hard, *(["model"] if named else [])]
+    with processes.started([sys.executable, "-m", "hingeline", *words]) as process:
         deadline = time.monotonic() + 60.0
         while not (files / "state").exists() and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -7,7 +7,8 @@ import pytest
 from svmlight_files import liblinear, make_rows
 
 from hingeline.cli import main
-from hingeline.cli.liblinear_options import add_words_parser, parse_predict, parse_train, sort_words
+from hingeline.cli.liblinear_options import TRAIN_TEXT, add_words_parser, parse_predict, parse_train, sort_words
+from hingeline.io.records.checkpoint import FIRST_INTERVAL, LONGEST_INTERVAL
 
 VALID = [
     "",
@@ -149,12 +150,16 @@ def test_searches_beyond_liblinear(line, parser):
 
 
 def test_our_own_options(parser):
-    line = "--solver avsf --gap=1e-4 --threads 2 --seed 7 --max-time 9.5 --checkpoint file -s 3"
+    line = "--solver avsf --gap=1e-4 --threads 2 --seed 7 --max-time 9.5 --checkpoint file --checkpoint-every 60 -s 3"
     found = ours(parser, line)
     settings = found.settings
     assert (settings.solver, settings.gap, settings.threads, settings.seed) == ("avsf", 1e-4, 2, 7)
-    assert (settings.max_time, found.checkpoint, settings.type) == (9.5, "file", 3)
+    assert (settings.max_time, found.checkpoint, found.checkpoint_every, settings.type) == (9.5, "file", 60.0, 3)
     assert ours(parser, "").settings.seed == 0
+
+
+def test_the_help_tells_how_often_the_state_is_saved():
+    assert f"(default {FIRST_INTERVAL:g}, growing to {LONGEST_INTERVAL:g})" in TRAIN_TEXT
 
 
 @pytest.mark.parametrize(
@@ -171,7 +176,8 @@ def test_our_own_options(parser):
         "",
         "a b c",
         "-v 3 --checkpoint c data",
-        "-s 21 --checkpoint c data",
+        "--checkpoint-every 5 data",
+        "--checkpoint c --checkpoint-every 0 data",
     ],
 )
 def test_wrong_use_of_our_own_options(line, capsys):

@@ -12,7 +12,7 @@ from hingeline.cli import main
 from hingeline.io import write_dataset
 from hingeline.io.models.liblinear_file import read_model
 from hingeline.io.records.run_folder import read_run
-from hingeline.liblinear import outcome, starts
+from hingeline.liblinear import outcome
 from hingeline.liblinear.evaluate import Tally
 from hingeline.liblinear.predict import decide, scores
 
@@ -81,18 +81,6 @@ def test_datasets_are_recorded_too(tmp_path):
     assert main(["train", "-q", "--run", str(tmp_path / "run"), str(tmp_path / "rows")]) == 0
     expected, found = confusion(tmp_path / "run", X, y)
     assert found == expected
-
-
-def test_the_history_of_a_run_in_slices_is_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(starts, "FIRST_SLICE", 1e-3)
-    monkeypatch.setattr(starts, "GROWTH", 1.1)
-    words = ("-s", "3", "--gap", "1e-9", "--solver", "baseline", "--checkpoint", str(tmp_path / "state"))
-    for machine in read_run(make_run(tmp_path, "many", *words))["machines"]:
-        history = machine["history"]
-        assert len(history["steps"]) == machine["n_iter"]
-        assert history["steps"] == sorted(history["steps"])
-        assert history["seconds"] == sorted(history["seconds"])
-        assert history["steps"][-1] <= machine["n_steps"]
 
 
 def test_where_the_model_goes(tmp_path, monkeypatch):

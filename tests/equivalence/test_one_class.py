@@ -11,7 +11,9 @@ from problems import csr
 from sklearn.svm import OneClassSVM as SklearnOneClassSVM
 
 from hingeline import OneClassSVM
-from hingeline.solvers.one_class.one_class import around_total, quantile
+from hingeline.data.read import read_data
+from hingeline.solvers.one_class.one_class import around_total, quantile, train_one_class
+from hingeline.solvers.stop import Stop
 
 examples = settings(max_examples=30)
 
@@ -45,6 +47,24 @@ def test_engines_and_layouts_agree(solver):
     ones = (X != 0.0).astype(float)
     a, b = (OneClassSVM(solver=solver, gap_tol=1e-9).fit(rows).objective_ for rows in (ones, csr(ones)))
     assert a == pytest.approx(b, rel=1e-8)
+
+
+@given(seed=st.integers(0, 10**6), nu=st.sampled_from([0.01, 0.2, 0.5, 1.0]), size=st.sampled_from([0.0, 0.3, 3.0]))
+@examples
+def test_any_start_is_made_feasible(seed, nu, size):
+    rng = np.random.default_rng(seed)
+    data = read_data(cloud(40, 3, seed), 0.0, 1)
+    weights = rng.choice([0.0, 0.5, 2.0], size=40)
+    weights[0] = 1.0
+    stop = Stop(tol=1e-3, max_time=1e-9)  # no sweep: what it starts from is what it returns
+    s = train_one_class(data, weights, nu, "hybrid", stop, seed=0, alpha0=size * rng.normal(size=40))
+    assert (s.alpha >= 0.0).all()
+    assert (s.alpha <= weights).all()
+    assert s.alpha.sum() == pytest.approx(nu * weights.sum(), rel=1e-12)
+    end = train_one_class(data, weights, nu, "hybrid", Stop(gap_tol=1e-6), seed=0, alpha0=s.alpha)
+    again = train_one_class(data, weights, nu, "hybrid", Stop(gap_tol=1e-6), seed=0, alpha0=end.alpha)
+    assert again.certificate.dual >= end.certificate.dual - 1e-9 * abs(end.certificate.dual)
+    assert again.n_steps <= end.n_steps
 
 
 @given(seed=st.integers(0, 10**6), nu=st.sampled_from([0.01, 0.2, 0.5, 1.0]), max_iter=st.sampled_from([1, 4, 1000]))

@@ -9,9 +9,9 @@ from other_problems import liblinear_primal, one_class_primal
 from svmlight_files import CLASSIFIERS, REGRESSIONS, make_rows
 
 from hingeline.io.models.solver_types import SOLVER_TYPES, Task
+from hingeline.io.records.checkpoint import Starts
 from hingeline.liblinear.fit import TRAINERS, fit, fit_data, read
 from hingeline.liblinear.settings import Settings
-from hingeline.liblinear.starts import Starts
 from hingeline.liblinear.training import Training
 
 GAP = 1e-7
@@ -140,7 +140,7 @@ def test_some_rows_as_if_there_were_no_others(solver_type, weights):
 @pytest.mark.parametrize("solver_type", [number for number, known in SOLVER_TYPES.items() if known.task != "one_class"])
 def test_the_tolerance_is_that_of_the_rows_that_count(solver_type, monkeypatch):
     seen = []
-    monkeypatch.setattr(Training, "solve_in_slices", lambda self, k, tol, *rest: seen.append(tol) or 1 / 0)
+    monkeypatch.setattr(Training, "solve", lambda self, k, tol, *rest: seen.append(tol) or 1 / 0)
     X, y, included = some_rows("targets" if SOLVER_TYPES[solver_type].is_regression else "signs")
     settings = Settings(type=solver_type)
     with pytest.raises(ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""Problems are solved in slices: each continues the last one, within the time limit, and histories become one."""
+"""Problems are solved within the time limit, from where the last ones have ended."""
 
 from time import perf_counter
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from hingeline.io.models.solver_types import SOLVER_TYPES
+from hingeline.io.records.checkpoint import Starts
 from hingeline.liblinear.fit import read
 from hingeline.liblinear.settings import Settings
-from hingeline.liblinear.starts import Starts
 from hingeline.liblinear.training import NO_TIME, Training
-from hingeline.solution import HISTORY, Certificate, Solution
+from hingeline.solution import HISTORY, Certificate, Look, Progress, Snapshot, Solution
 
 
 def solution(reason, value, n_iter=2):
@@ -36,51 +36,51 @@ def training_of(settings, **how):
     return Training(read(np.eye(4, 2) + 1.0, settings), np.array([1, -1, 1, -1]), settings, **how)
 
 
-class Slices(Starts):
-    """Asks for a pause after every second, and notes what is kept."""
+class EverySweep(Starts):
+    """Notes what is kept, and looks at every sweep."""
+
+    saves_sweeps = True
 
     def __init__(self):
         super().__init__()
         self.kept = []
 
-    def slice(self):
-        return 1.0
+    def after_sweep(self, k, take):
+        self.kept.append((k, take()[0]))
 
     def keep(self, k, variables):
         super().keep(k, variables)
         self.kept.append((k, variables[0]))
 
 
-def test_a_slice_goes_on_from_the_last_one_and_histories_are_joined():
-    seen, starts, told = [], Slices(), []
+def test_what_a_problem_reaches_is_kept_and_is_where_the_next_one_starts():
+    seen, starts, told = [], EverySweep(), []
 
     def solve(start, *, stop, seed, callback):
         seen.append((None if start is None else start[0], stop.max_time, seed))
         assert (stop.tol, stop.gap_tol) == (0.25, None)
-        callback("progress")
-        return solution("max_time" if len(seen) < 3 else "tol", float(len(seen)))
+        for n_iter in (1, 2):
+            look = Look(lambda: Snapshot(np.zeros(2), 0.0, np.full(4, 10.0 * len(seen) + n_iter)))  # noqa: B023
+            callback(Progress(n_iter, 0, 0.0, 1.0, 1.0, look=look))
+        return solution("tol", float(len(seen)))
 
     training = training_of(Settings(), starts=starts, report=lambda k, progress: told.append((k, progress)))
-    whole = training.solve_in_slices(7, 0.25, solve)
-    assert [start for start, _, _ in seen] == [None, 1.0, 2.0]
-    assert {max_time for _, max_time, _ in seen} == {1.0}
+    for _ in range(2):
+        training.solve(7, 0.25, solve)
+    assert [start for start, _, _ in seen] == [None, 1.0]
+    assert {max_time for _, max_time, _ in seen} == {None}
     assert len({seed for _, _, seed in seen}) == 1
-    assert starts.kept == [(7, 1.0), (7, 2.0), (7, 3.0)]
-    assert told == [(7, "progress")] * 3 + [(7, None)]
-    assert (whole.n_iter, whole.n_steps, whole.seconds, whole.stop_reason) == (6, 60, 3.0, "tol")
-    assert whole.history["steps"].tolist() == [10, 20, 30, 40, 50, 60]
-    assert whole.history["seconds"].tolist() == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
+    assert starts.kept == [(7, 11.0), (7, 12.0), (7, 1.0), (7, 21.0), (7, 22.0), (7, 2.0)]
+    assert [k for k, _ in told] == [7] * 6
+    assert [progress and progress.n_iter for _, progress in told] == [1, 2, None] * 2
 
 
-def test_what_cannot_go_on_is_not_sliced():
-    seen = []
-
+def test_nobody_is_called_if_nobody_watches():
     def solve(start, *, stop, seed, callback):
-        seen.append(stop.max_time)
+        assert callback is None
         return solution("tol", 1.0)
 
-    training_of(Settings(), starts=Slices()).solve_in_slices(0, 0.1, solve, resumes=False)
-    assert seen == [None]
+    training_of(Settings()).solve(0, 0.1, solve)
 
 
 def test_the_time_is_that_of_all_problems_and_one_that_comes_too_late_returns_at_once():
@@ -91,9 +91,9 @@ def test_the_time_is_that_of_all_problems_and_one_that_comes_too_late_returns_at
         return solution("max_time", 1.0)
 
     training = training_of(Settings(max_time=100.0, gap=0.5))
-    training.solve_in_slices(0, 0.1, solve)
+    training.solve(0, 0.1, solve)
     training.deadline = perf_counter() - 1.0
-    assert training.solve_in_slices(1, 0.1, solve).stop_reason == "max_time"
+    assert training.solve(1, 0.1, solve).stop_reason == "max_time"
     (first, seed), (second, other) = seen
     assert 90.0 < first <= 100.0
     assert second == NO_TIME

@@ -43,6 +43,7 @@ class TrainOptions:
     search: bool
     quiet: bool
     checkpoint: str | None
+    checkpoint_every: float | None
     run: str | None
     start_C: float | None
     start_p: float | None
@@ -139,8 +140,8 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         raise ValueError(f"-C: not available for -s {settings.type}; choose -s {choice}.")
     if own.checkpoint is not None and folds is not None:
         parser.error("--checkpoint: not available with -v or -C, which train no model")
-    if own.checkpoint is not None and settings.solver_type.task == "one_class":
-        parser.error(f"--checkpoint: the one-class SVM (-s {settings.type}) always starts from scratch")
+    if own.checkpoint_every is not None and own.checkpoint is None:
+        parser.error("--checkpoint-every: there is nothing to save without --checkpoint FILE")
     if own.run is not None and folds is not None:
         parser.error("--run: not available with -v or -C, which train no model")
     return TrainOptions(
@@ -151,6 +152,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         search=search,
         quiet="q" in given,
         checkpoint=own.checkpoint,
+        checkpoint_every=own.checkpoint_every,
         run=own.run,
         start_C=settings.C if "c" in given else None,
         start_p=settings.p if "p" in given else None,
@@ -213,6 +215,7 @@ def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=natural, default=0)
     parser.add_argument("--max-time", type=positive_float)
     parser.add_argument("--checkpoint")
+    parser.add_argument("--checkpoint-every", type=positive_float)
     parser.add_argument("--run")
     return parser
 
@@ -254,6 +257,9 @@ hingeline's own:
   --seed N           seed of the order of visits and of the folds (default 0)
   --max-time S       seconds after which training ends, with the best model so far
   --checkpoint FILE  save the state now and then and when interrupted; continue from FILE if it exists
+  --checkpoint-every S
+                     seconds between two saves, which wait for the end of a sweep: what a process that is killed loses
+                     (default 20, growing to 300)
   --run DIR          write a folder for "hingeline report": how training went, and the model (which goes to MODEL as
                      well only if that is named)
   --help             this text

@@ -49,8 +49,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
+    from hingeline.io.records.checkpoint import Starts
     from hingeline.liblinear.fit import fit
-    from hingeline.liblinear.starts import Checkpoint, Starts, fingerprint
+    from hingeline.liblinear.starts import open_checkpoint
     from hingeline.progress import open_screen
     from hingeline.runtime.interrupt import ends_training
 
@@ -58,7 +59,7 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
 
     starts = Starts()
     if options.checkpoint is not None:
-        starts = Checkpoint(options.checkpoint, fingerprint(X, y, options.settings))
+        starts = open_checkpoint(options.checkpoint, X, y, options.settings, options.checkpoint_every)
     with open_screen(not options.quiet) as screen, ends_training():
         report = ProgressBars(screen, options.settings).report if screen.shows else None
         trained = fit(X, y, options.settings, starts=starts, report=report, warn=warn)

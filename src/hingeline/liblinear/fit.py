@@ -81,7 +81,7 @@ def crammer_singer(training: Training) -> Trained:
             training.data, codes, len(labels), weights, settings.C, settings.solver, alpha0=start, **how
         )
 
-    return training.trained(labels, [training.solve_in_slices(0, settings.eps, solve)])
+    return training.trained(labels, [training.solve(0, settings.eps, solve)])
 
 
 def regression(training: Training) -> Trained:
@@ -92,13 +92,13 @@ def regression(training: Training) -> Trained:
 
 
 def one_class(training: Training) -> Trained:
-    """Train one problem without labels; its engine finds a near start by itself, and takes no other."""
+    """Train one problem without labels."""
     settings = training.settings
 
     def solve(start: np.ndarray | None, **how: Any) -> Solution:
-        return train_one_class(training.data, training.row_weights, settings.nu, settings.solver, **how)
+        return train_one_class(training.data, training.row_weights, settings.nu, settings.solver, alpha0=start, **how)
 
-    solution = training.solve_in_slices(0, settings.eps, solve, resumes=False)
+    solution = training.solve(0, settings.eps, solve)
     return training.trained(None, [solution], rho=-float(solution.intercept))
 
 

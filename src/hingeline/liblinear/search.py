@@ -18,11 +18,11 @@ import numpy as np
 
 from ..data.matrix import Data
 from ..io.models.liblinear_file import LinearModel
+from ..io.records.checkpoint import Starts
 from .evaluate import Tally
 from .fit import fit_data, read
 from .predict import decide, scores
 from .settings import Settings
-from .starts import Starts
 
 LARGEST_C, LARGEST_C_OF_REGRESSION = 1024.0, 1048576.0
 STEPS_OF_P = 20  # widths of the tube that are tried

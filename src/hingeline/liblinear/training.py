@@ -1,9 +1,9 @@
-"""One training: its problems are solved within the time limit, in slices between which what was reached is kept."""
+"""One training: its problems are solved within the time limit, and what they reach is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from time import perf_counter
@@ -14,21 +14,27 @@ import numpy as np
 from ..data.matrix import Data
 from ..data.problem import Problem
 from ..io.models.liblinear_file import LinearModel
+from ..io.records.checkpoint import Starts
 from ..kernels.losses import EVERY_LOSS, Loss
-from ..solution import Progress, Solution
+from ..solution import Progress, Snapshot, Solution
 from ..solvers.free_intercept import train_free
 from ..solvers.l1.primal import train_primal
 from ..solvers.stop import Stop
 from ..solvers.train import train
 from .labels import class_weights_of, ordered_labels
 from .settings import Settings
-from .starts import Starts
 from .tolerance import tol_of
 
 NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time limit returns its start
 
 # Called with the number of a problem and its progress after each sweep; with None when the problem is solved.
 Report = Callable[[int, "Progress | None"], Any]
+
+
+def dual_variables(at: Solution | Snapshot) -> np.ndarray:
+    """Return the dual variables: what most problems start from."""
+    assert at.alpha is not None
+    return at.alpha
 
 
 class Trained(NamedTuple):
@@ -95,7 +101,7 @@ class Training:
         def solve(start: np.ndarray | None, **how: Any) -> Solution:
             return run(problem, self.settings.solver, alpha0=start, n_threads=n_threads, cancelled=cancelled, **how)
 
-        return self.solve_in_slices(k, self._tol(problem), solve)
+        return self.solve(k, self._tol(problem), solve)
 
     def train_l1(self, k: int, problem: Problem, columns: Any, *, cancelled: Callable[[], bool]) -> Solution:
         """Solve problem ``k`` with the regulariser |w|_1; it starts from weights, since they are its variables."""
@@ -112,10 +118,10 @@ class Training:
                 **how,
             )
 
-        def weights(s: Solution) -> np.ndarray:
+        def weights(s: Solution | Snapshot) -> np.ndarray:
             return np.append(s.w, s.intercept / settings.bias if settings.bias > 0.0 else 0.0)
 
-        return self.solve_in_slices(k, self._tol(problem), solve, weights)
+        return self.solve(k, self._tol(problem), solve, weights)
 
     def _tol(self, problem: Problem) -> float:
         """Return the tolerance; it has no effect if a gap is asked for."""
@@ -123,36 +129,34 @@ class Training:
             return self.settings.eps
         return tol_of(problem, self.settings, self.included)
 
-    def solve_in_slices(
+    def solve(
         self,
         k: int,
         tol: float,
         solve: Callable[..., Solution],
-        variables: Callable[[Solution], np.ndarray] = lambda s: s.alpha,
-        resumes: bool = True,
+        variables: Callable[[Solution | Snapshot], np.ndarray] = dual_variables,
     ) -> Solution:
-        """Solve problem ``k``, in slices of time if what is reached is to be saved now and then.
+        """Solve problem ``k`` within what is left of the time; what it reaches is kept where it started from.
 
-        ``solve(start, stop=, seed=, callback=)`` continues from ``start``, which ``variables`` takes from a solution;
-        an engine that cannot continue is not sliced (``resumes=False``).
+        ``solve(start, stop=, seed=, callback=)`` continues from ``start``, which ``variables`` takes from a solution,
+        or from a look at a run.
         """
-        report = self.report
-        callback = None if report is None else lambda progress: report(k, progress) and None
+        starts, report = self.starts, self.report
+
+        def callback(progress: Progress) -> None:
+            if report is not None:
+                report(k, progress)
+            starts.after_sweep(k, lambda: variables(progress.look()))
+
+        left = self.deadline - perf_counter()
+        stop = Stop(tol, self.settings.gap, None, None if left == inf else max(left, NO_TIME))
         seed = int(np.random.SeedSequence((self.settings.seed, k)).generate_state(1, np.uint64)[0])
-        start, sweeps, steps, seconds = self.starts.start(k), 0, 0, 0.0
-        histories: list[np.ndarray] = []
-        while True:
-            left = self.deadline - perf_counter()
-            part = min(left, self.starts.slice()) if resumes else left
-            stop = Stop(tol, self.settings.gap, None, None if part == inf else max(part, NO_TIME))
-            s = solve(start, stop=stop, seed=seed, callback=callback)
-            histories.append(_shifted(s.history, sweeps, steps, seconds))
-            start, sweeps, steps, seconds = variables(s), sweeps + s.n_iter, steps + s.n_steps, seconds + s.seconds
-            self.starts.keep(k, start)
-            if s.stop_reason != "max_time" or left <= part:
-                if report is not None:
-                    report(k, None)
-                return replace(s, n_iter=sweeps, n_steps=steps, seconds=seconds, history=np.concatenate(histories))
+        is_watched = report is not None or starts.saves_sweeps
+        s = solve(starts.start(k), stop=stop, seed=seed, callback=callback if is_watched else None)
+        starts.keep(k, variables(s))
+        if report is not None:
+            report(k, None)
+        return s
 
     def trained(self, labels: tuple[int, ...] | None, solutions: list[Solution], rho: float = 0.0) -> Trained:
         """Return the model that the solutions make, one column of weights per output."""
@@ -162,14 +166,3 @@ class Training:
             intercepts = np.hstack([np.atleast_1d(s.intercept) for s in solutions])
             w = np.vstack((w, intercepts / bias if bias > 0.0 else np.zeros(w.shape[1])))
         return Trained(LinearModel(self.settings.type, labels, self.data.n_features, bias, w, rho), solutions)
-
-
-def _shifted(history: np.ndarray, sweeps: int, steps: int, seconds: float) -> np.ndarray:
-    """Return the history of a slice that began after so many sweeps, steps and seconds."""
-    if not seconds:
-        return history
-    shifted = history.copy()
-    shifted["sweep"] += sweeps
-    shifted["steps"] += steps
-    shifted["seconds"] += seconds
-    return shifted

@@ -33,7 +33,7 @@ from ...kernels.losses import Hinge
 from ...kernels.random import seeded
 from ...kernels.types import Indices, Matrix, Vector
 from ...runtime.pace import Pace
-from ...solution import Progress, Solution
+from ...solution import Look, Progress, Snapshot, Solution
 from ..clock import NEXT_PHASE, Clock
 from ..driver import SWEEP, Run, Verdict
 from ..engines import AUTO, HYBRID, NEWTON, stepwise_engine
@@ -161,13 +161,32 @@ def _two_classes(
     y = OneVersusRest(codes, 2).labels(0)
     problem = make_problem(data, y, weights, Hinge(2.0 * float(C)))
     start = None if alpha0 is None else 2.0 * np.maximum(alpha0[np.arange(codes.size), codes], 0.0)
-    s = train(problem, solver, stop, seed=seed, alpha0=start, callback=callback)
+
+    def of_both(alpha: Vector) -> Matrix:
+        half = 0.5 * y * alpha
+        return np.column_stack([-half, half])
+
+    s = train(problem, solver, stop, seed=seed, alpha0=start, callback=_looking_at(of_both, callback))
     c = s.certificate
-    half = 0.5 * y * s.alpha
     return replace(
         s,
         w=np.array([-0.5 * s.w, 0.5 * s.w]),
         intercept=np.array([-0.5, 0.5]) * s.intercept,
-        alpha=np.column_stack([-half, half]),
+        alpha=of_both(s.alpha),
         certificate=c._replace(primal=0.5 * c.primal, dual=0.5 * c.dual),
     )
+
+
+def _looking_at(
+    of_both: Callable[[Vector], Matrix], callback: Callable[[Progress], Any] | None
+) -> Callable[[Progress], Any] | None:
+    """Return a callback that sees the dual variables of both classes."""
+    if callback is None:
+        return None
+
+    def look(progress: Progress) -> Snapshot:
+        at = progress.look()
+        assert at.alpha is not None
+        return at._replace(alpha=of_both(at.alpha), lower=None, upper=None)
+
+    return lambda progress: callback(progress._replace(look=Look(lambda: look(progress))))

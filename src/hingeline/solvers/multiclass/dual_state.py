@@ -80,8 +80,9 @@ class DualState:
 
     def snapshot(self) -> Snapshot:
         """Return the model so far: weights of shape (n_classes, n_features), intercepts of shape (n_classes,)."""
-        W = self.examples.w.reshape(-1, self.examples.alpha.shape[1]).T
-        return Snapshot(np.ascontiguousarray(W[:, :-1]), self.data.rows.bias * W[:, -1])
+        alpha = self.examples.alpha
+        W = self.examples.w.reshape(-1, alpha.shape[1]).T
+        return Snapshot(np.ascontiguousarray(W[:, :-1]), self.data.rows.bias * W[:, -1], alpha.copy())
 
     def floor(self) -> float:
         """Return about what rounding makes of a violation at the optimum."""

@@ -85,6 +85,17 @@ class OneClass:
         self.alpha[tied] = np.clip(self.total - self.alpha.sum() - before, 0.0, self.C[tied])
         self.w[:] = self.weights_of(self.alpha, pace)
 
+    def start_from(self, alpha0: Vector, pace: Pace) -> None:
+        """Start from ``alpha0``, moved into the box and then along a line to the required sum."""
+        alpha = np.clip(alpha0, 0.0, self.C)
+        reached, most = float(alpha.sum()), float(self.C.sum())
+        if reached > self.total:
+            alpha *= self.total / reached
+        elif most > reached:
+            alpha += (self.total - reached) / (most - reached) * (self.C - alpha)
+        self.alpha[:] = np.minimum(alpha, self.C)
+        self.w[:] = self.weights_of(self.alpha, pace)
+
     def rho_of_a_sample(self) -> float:
         """Return about the best rho at the present w: good enough to estimate a gap."""
         some = np.arange(0, self.data.n_rows, max(1, self.data.n_rows // SAMPLE), dtype=np.uint32)
@@ -147,9 +158,10 @@ def train_one_class(
     stop: Stop,
     *,
     seed: int,
+    alpha0: Vector | None = None,
     callback: Callable[[Progress], Any] | None = None,
 ) -> Solution:
-    """Train; the solution's ``intercept`` is -rho, and its ``alpha`` the weights of the rows in w."""
+    """Train; the solution's ``intercept`` is -rho, and its ``alpha``, as ``alpha0``, the weights of the rows in w."""
     engine = stepwise_engine(solver, "a one-class model")
     if not 0.0 < nu <= 1.0:
         raise ValueError(f"nu must lie in (0, 1]; got {nu!r}.")
@@ -160,7 +172,10 @@ def train_one_class(
     clock = Clock(stop.max_time, None)
     to_the_end = Pace()
     model = OneClass(data, C, float(nu) * float(C.sum()), np.zeros(data.n_rows), np.zeros(data.n_features + 1))
-    model.start(to_the_end)
+    if alpha0 is None:
+        model.start(to_the_end)
+    else:
+        model.start_from(alpha0, to_the_end)
     run = Run(stop, clock, certify=model.refresh, floor=model.floor, callback=callback, take=model.snapshot)
     everyone, rng = np.flatnonzero(C > 0.0).astype(np.uint32), seeded(seed)
 

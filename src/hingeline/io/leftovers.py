@@ -1,0 +1,61 @@
+"""What a process that was killed has left behind: told from what a living one is writing by a lock.
+
+Whoever writes holds a lock on the file or folder until it is in its place. The system lets go of the lock when the
+process dies, whatever it dies of, so what nobody holds is a leftover. Without such locks (Windows, some network file
+systems) nothing counts as one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+def hold(descriptor: int) -> None:
+    """Hold what ``descriptor`` has opened, until it is closed, if the system can do that."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # waits only for somebody who removes it
+
+
+@contextmanager
+def if_leftover(path: str | PathLike[str]) -> Iterator[bool]:
+    """Yield whether nobody held the file or folder ``path``; within the ``with`` statement nobody else does."""
+    descriptor = -1
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        if fcntl is None:
+            raise OSError("this system has no such locks")
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_leftover = True
+    except OSError:
+        is_leftover = False
+    try:
+        yield is_leftover
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def remove_leftover(path: str | PathLike[str]) -> None:
+    """Remove a file, or a folder with all that it holds, unless somebody holds it."""
+    with if_leftover(path) as is_leftover:
+        if is_leftover:
+            remove(path)
+
+
+def remove(path: str | PathLike[str]) -> None:
+    """Remove a file, or a folder with all that it holds; what cannot be removed stays."""
+    with suppress(OSError):
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)

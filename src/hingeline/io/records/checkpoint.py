@@ -1,0 +1,146 @@
+"""Where problems start from: kept in memory along a path of C, and in a file for trainings that may be killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..atomic import remove_leftovers
+from ..models.native_file import read_native, write_native
+
+FIRST_INTERVAL, LONGEST_INTERVAL, GROWTH = 20.0, 300.0, 2.0  # seconds between two saves, if nothing else is asked for
+
+
+class Starts:
+    """Remembers the variables that each problem has reached."""
+
+    saves_sweeps = False  # whether ``after_sweep`` is of any use
+
+    def __init__(self) -> None:
+        self._reached: dict[int, np.ndarray] = {}
+
+    def start(self, k: int) -> np.ndarray | None:
+        """Return where problem ``k`` is to start; None: from scratch."""
+        return self._reached.get(k)
+
+    def after_sweep(self, k: int, take: Callable[[], np.ndarray]) -> None:
+        """Take what problem ``k`` has reached, if it is time to save it."""
+
+    def keep(self, k: int, variables: np.ndarray) -> None:
+        """Remember where problem ``k`` has ended."""
+        self._reached[k] = variables
+
+    def save(self) -> None:
+        """Save everything that was reached. (Not here: memory is all there is.)"""
+
+
+class Checkpoint(Starts):
+    """Remembers the variables in a file as well, which is written now and then, and when ``save`` is called.
+
+    A file that is due is written as soon as every problem at work has ended a sweep, so that all of it is fresh.
+
+    Parameters
+    ----------
+    path : path
+        If the file exists, training continues from it; it must be that of the same problem.
+    maker : str
+        Whose checkpoint it is, such as "hingeline train".
+    problem : dict
+        What identifies the problem.
+    shape : tuple of int
+        Shape of the variables of each problem.
+    every : float, optional
+        Seconds between two saves; None: first FIRST_INTERVAL, growing to LONGEST_INTERVAL.
+    """
+
+    saves_sweeps = True
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        maker: str,
+        problem: dict[str, Any],
+        shape: tuple[int, ...],
+        every: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.path, self.maker, self.problem, self.shape = Path(path), maker, problem, shape
+        self._grows = every is None
+        self._interval, self._saved, self._lock = FIRST_INTERVAL if every is None else every, perf_counter(), Lock()
+        self._at_work: set[int] = set()
+        self._fresh: set[int] = set()  # those at work that have been taken since the file is due
+        remove_leftovers(self.path)
+        if self.path.exists():
+            self._reached = self._read()
+
+    @property
+    def _kind(self) -> str:
+        return f"checkpoint of {self.maker}"
+
+    def _read(self) -> dict[int, np.ndarray]:
+        content = read_native(self.path)
+        if content.get("kind") != self._kind:
+            raise ValueError(f"{self.path} is no {self._kind}: name another file.")
+        if content.get("problem") != self.problem:
+            found = content.get("problem")
+            known = found if isinstance(found, dict) else {}
+            differ = [key for key, value in self.problem.items() if known.get(key) != value]
+            raise ValueError(
+                f"{self.path} is the checkpoint of another problem (differs in {', '.join(differ)}): delete it, or "
+                "name another file."
+            )
+        reached = content.get("reached")
+        sound = isinstance(reached, dict) and all(type(k) is int and self._fits(part) for k, part in reached.items())
+        if not sound:
+            raise ValueError(f"{self.path} is damaged: delete it, or name another file.")
+        return dict(reached or {})
+
+    def _fits(self, part: Any) -> bool:
+        is_ours = isinstance(part, np.ndarray) and part.dtype == np.float64 and part.shape == self.shape
+        return is_ours and bool(np.isfinite(part).all())
+
+    def after_sweep(self, k: int, take: Callable[[], np.ndarray]) -> None:
+        """Take what problem ``k`` has reached if the file is due, and write it if that was the last one at work."""
+        with self._lock:
+            self._at_work.add(k)
+            if k not in self._fresh and perf_counter() - self._saved >= self._interval:
+                self._reached[k] = take()
+                self._fresh.add(k)
+                self._write_if_complete()
+
+    def keep(self, k: int, variables: np.ndarray) -> None:
+        """Remember where problem ``k`` has ended; the file gets it when it is due."""
+        with self._lock:
+            self._reached[k] = variables
+            self._at_work.discard(k)
+            self._fresh.discard(k)
+            if perf_counter() - self._saved >= self._interval:
+                self._write_if_complete()
+
+    def save(self) -> None:
+        """Write the file."""
+        with self._lock:
+            self._write()
+
+    def remove(self) -> None:
+        """Remove the file: training is done."""
+        with self._lock:
+            self.path.unlink(missing_ok=True)
+            remove_leftovers(self.path)
+
+    def _write_if_complete(self) -> None:
+        if self._fresh == self._at_work:
+            if self._grows:
+                self._interval = min(LONGEST_INTERVAL, GROWTH * self._interval)
+            self._write()
+
+    def _write(self) -> None:
+        write_native({"kind": self._kind, "problem": self.problem, "reached": self._reached}, self.path)
+        self._saved = perf_counter()
+        self._fresh.clear()
