@@ -1,7 +1,6 @@
 """Several processes of tests share numba's cache: each kernel is compiled by one of them, and the others wait for it.
 
-Without that every worker compiles what the others are compiling at that moment. And two that save kernels of one name
-at once may choose the same file for both, since numba's index is read and written without a lock.
+Without that every worker compiles what the others are compiling at that moment.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
+
+from hingeline.kernels.cache import KernelCache
 
 try:
     import fcntl
@@ -42,10 +43,10 @@ def install():
     compile_alone = Dispatcher.compile
 
     def compile_in_turn(self, sig):
-        cache = getattr(self._cache, "_cache_file", None)
-        if cache is None:
+        if not isinstance(self._cache, KernelCache):
             return compile_alone(self, sig)
-        with global_compiler_lock, _locked(f"{cache._index_path}.lock"):
+        lock = f"{os.path.basename(self._cache.cache_path)}-{self._cache.name}"
+        with global_compiler_lock, _locked(os.path.join(os.environ["NUMBA_CACHE_DIR"], "locks", lock)):
             return compile_alone(self, sig)
 
     if fcntl is not None:

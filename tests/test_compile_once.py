@@ -7,15 +7,17 @@ from pathlib import Path
 import processes
 import pytest
 
+import hingeline
+
 pytest.importorskip("fcntl")
 KERNEL = """
-import numba
+from hingeline.kernels.compile import kernel
 
-@numba.njit(cache=True)
+@kernel
 def inner(x):
     return x + 1
 
-@numba.njit(cache=True)
+@kernel
 def outer(x):
     return inner(x) + inner(x + 0.5)
 """
@@ -23,17 +25,18 @@ CALLS = """
 import sys
 import compile_once
 compile_once.install()
-import kernel
+import kernels_of_test
 print("ready", flush=True)
 sys.stdin.readline()
-assert kernel.outer(1) == 4.5
-print(sum(sum(f.stats.cache_misses.values()) for f in (kernel.outer, kernel.inner)))
+assert kernels_of_test.outer(1) == 4.5
+print(sum(sum(f.stats.cache_misses.values()) for f in (kernels_of_test.outer, kernels_of_test.inner)))
 """
 
 
 def test_two_processes_share_the_work(tmp_path):
-    (tmp_path / "kernel.py").write_text(KERNEL)
-    paths = os.pathsep.join([str(tmp_path), str(Path(__file__).resolve().parent)])
+    (tmp_path / "kernels_of_test.py").write_text(KERNEL)
+    package = Path(hingeline.__file__).resolve().parent.parent
+    paths = os.pathsep.join(map(str, (tmp_path, Path(__file__).resolve().parent, package)))
     environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     how = {"env": environment, "stdin": processes.subprocess.PIPE}
     command = [sys.executable, "-c", CALLS]

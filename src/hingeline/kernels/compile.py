@@ -21,6 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
+from .cache import KernelCache
 from .types import Index
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,13 +31,18 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 
 def kernel(function: F) -> F:
     """Compile ``function``: cached, without the GIL, signatures found at the first call."""
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)(function)
-    return compiled
+    return _cached(numba.njit(nogil=True, error_model="numpy", fastmath=FASTMATH)(function))
 
 
 def exact_kernel(function: F) -> F:
     """Compile ``function`` as ``kernel`` does, but with every operation as written: signs of zeros count."""
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return _cached(numba.njit(nogil=True, error_model="numpy")(function))
+
+
+def _cached(compiled: Any) -> Any:
+    """Have compiled code kept on disk; nothing happens uncompiled (``NUMBA_DISABLE_JIT=1``)."""
+    if hasattr(compiled, "py_func"):
+        compiled._cache = KernelCache(compiled.py_func)
     return compiled
 
 

@@ -1,0 +1,29 @@
+"""Print the oldest versions that the installed package asks for, one requirement per line, for ``pip install -r``.
+
+Its own dependencies, and those of the extras that are named as arguments. A lower bound that nobody can install, or
+with which a test fails, is not true: ``make test-oldest`` finds out.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.metadata import requires
+
+LOWER_BOUND = re.compile(r"(?P<name>[\w.-]+)>=(?P<version>[\w.]+)(?:; *extra == ['\"](?P<extra>[\w-]+)['\"])?")
+
+
+def oldest(requirements: Iterable[str], extras: Iterable[str]) -> Iterator[str]:
+    """Yield ``name==version`` for each requirement that is always there or belongs to one of ``extras``."""
+    wanted = {None, *extras}
+    for text in requirements:
+        match = LOWER_BOUND.fullmatch(text)
+        if match is None:
+            raise ValueError(f"{text!r} is no lower bound: write it as 'name>=version'.")
+        if match["extra"] in wanted:
+            yield f"{match['name']}=={match['version']}"
+
+
+if __name__ == "__main__":
+    print("\n".join(sorted(set(oldest(requires("hingeline") or [], sys.argv[1:])))))
