@@ -13,7 +13,7 @@ from .io.models.kinds import register_on_demand
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .estimators import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
+    from .estimators import Checkpoint, LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
     from .kernels.losses import (
         EpsilonInsensitive,
         Hinge,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CPath",
     "Certificate",
+    "Checkpoint",
     "EpsilonInsensitive",
     "Hinge",
     "LinearSVC",
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "estimators": ("LinearSVC", "LinearSVR", "LogisticRegression", "OneClassSVM"),
+    "estimators": ("Checkpoint", "LinearSVC", "LinearSVR", "LogisticRegression", "OneClassSVM"),
     "kernels.losses": (
         "EpsilonInsensitive",
         "Hinge",

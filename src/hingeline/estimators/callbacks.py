@@ -14,7 +14,7 @@ except ImportError:  # before 1.9
 
         def set_callbacks(self, *callbacks: Any) -> Any:
             """Set callables that are called with the progress of ``fit``."""
-            if not all(isinstance(callback, EachSweep) for callback in callbacks):
+            if not all(isinstance(callback, NoTask) for callback in callbacks):
                 raise TypeError("callbacks must be callables: scikit-learn's callbacks need version 1.9 of it.")
             if callbacks:
                 self._skl_callbacks = list(callbacks)
@@ -29,11 +29,8 @@ except ImportError:  # before 1.9
     FitCallback = None
 
 
-class EachSweep:
-    """A plain callable among scikit-learn's callbacks: called with a ``Progress`` after each sweep, never as a task."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+class NoTask:
+    """One of hingeline's own among scikit-learn's callbacks: it takes no part in the tasks that these are told of."""
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Nothing to set up."""
@@ -48,6 +45,13 @@ class EachSweep:
         """Nothing to do."""
 
 
+class EachSweep(NoTask):
+    """A plain callable, called with a ``Progress`` after each sweep."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+
 class CallbackSupport(CallbackSupportMixin):
     """``set_callbacks`` for plain callables too."""
 
@@ -58,9 +62,9 @@ class CallbackSupport(CallbackSupportMixin):
         ----------
         *callbacks : callables and callbacks
             A callable gets a ``hingeline.Progress`` after each sweep of each problem. If it returns true, training of
-            that problem ends with a usable model and ``stop_reason_`` "callback". With scikit-learn 1.9 or later also
-            its callbacks (``sklearn.callback.ProgressBar``, ``ScoringMonitor``, ...). Only one is called at a time,
-            whatever ``n_jobs``.
+            that problem ends with a usable model and ``stop_reason_`` "callback". A ``hingeline.Checkpoint`` saves
+            what was reached. With scikit-learn 1.9 or later also its callbacks (``sklearn.callback.ProgressBar``,
+            ``ScoringMonitor``, ...). Only one is called at a time, whatever ``n_jobs``.
 
         Returns
         -------
@@ -70,6 +74,6 @@ class CallbackSupport(CallbackSupportMixin):
 
 
 def _is_plain(callback: Any) -> bool:
-    if isinstance(callback, EachSweep) or not callable(callback) or isinstance(callback, type):
+    if isinstance(callback, NoTask) or not callable(callback) or isinstance(callback, type):
         return False
     return FitCallback is None or not isinstance(callback, FitCallback)

@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..data.matrix import Data
-from ..data.problem import Problem
 from ..kernels.losses import Loss
 from ..solution import Snapshot, Solution
 from ..solvers.engines import SOLVERS
@@ -26,6 +25,7 @@ from ..solvers.stop import Stop
 from ..solvers.train import train
 from .base import dense_coef
 from .callbacks import CallbackSupport
+from .checkpoint import Start
 from .html_repr import CertificateRepr
 from .scaling import advice_on_scale
 from .training_set import TrainingSet
@@ -61,11 +61,8 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
-# (problem, k) -> keyword arguments of ``train`` that say where problem k starts from, such as alpha0.
-Start = Callable[[Problem, int], dict[str, Any]]
 
-
-def from_zero(problem: Problem, k: int) -> dict[str, Any]:
+def from_zero(problem: Any, k: int) -> dict[str, Any]:
     """Return no arguments: training starts from zero."""
     return {}
 
@@ -113,9 +110,10 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         return self._fit_rows(rows, start)
 
     def _fit_rows(self, rows: TrainingSet, start: Start) -> Any:
-        with Watch(self, rows.X, rows.y, rows.sample_weight, **rows.known) as watch:
-            solutions = self._train(rows, start, watch)
+        with Watch(self, rows) as watch:
+            solutions = self._train(rows, watch.start_or(start), watch)
             self._keep(rows, solutions)
+            watch.trained(solutions)
         self._report(rows, solutions)
         return self
 
@@ -128,7 +126,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
             problem = rows.problem(k, loss)
             how |= {"solver": self.solver, **start(problem, k)}
             with watch.problem(k) as callback:
-                return trainer(problem, stop=stop, seed=int(seeds[k]), callback=callback, **how)
+                return watch.solved(k, trainer(problem, stop=stop, seed=int(seeds[k]), callback=callback, **how))
 
         n_jobs = effective_n_jobs(self.n_jobs)
         if rows.data.blocks is not None:  # each problem would read the files and take the memory that is left
@@ -139,6 +137,15 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
     def _trainer(self, data: Data) -> Callable[..., Solution]:
         """Return the function that trains one problem over ``data``."""
         return train_free if self.fit_intercept == "free" else train
+
+    def _shape_of_variables(self, rows: TrainingSet) -> tuple[int, ...]:
+        """Return the shape of what a problem can start from: dual variables."""
+        return (rows.data.n_rows,)
+
+    def _variables(self, at: Solution | Snapshot, bias: float) -> np.ndarray:
+        """Return what a problem can start from to go on from ``at``; the constant feature has the value ``bias``."""
+        assert at.alpha is not None
+        return at.alpha
 
     def _has_model_of(self, rows: TrainingSet) -> bool:
         """Tell whether there is a model of the same classes and the same number of features."""

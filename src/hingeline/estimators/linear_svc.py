@@ -15,7 +15,8 @@ from ..kernels.losses import Hinge, Loss, SquaredHinge
 from ..solution import Solution
 from ..solvers.multiclass.crammer_singer import train_crammer_singer
 from .base import support_of
-from .certified import Start, from_zero
+from .certified import from_zero
+from .checkpoint import Start
 from .classifier import CLASSIFIER_CONSTRAINTS
 from .sparse_penalty import SparsePenaltyClassifier
 from .training_set import ClassificationSet, TrainingSet
@@ -165,22 +166,27 @@ class LinearSVC(SparsePenaltyClassifier):
                 self.solver,
                 self._stop(),
                 seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-                alpha0=self._previous_of_all_classes(rows),
                 callback=callback,
+                **start(None, 0),
             )
-        return [solution]
+            return [watch.solved(0, solution)]
 
-    def _previous_of_all_classes(self, rows: ClassificationSet) -> np.ndarray | None:
-        """Return Crammer and Singer's dual variables, if ``warm_start`` finds them."""
-        if not (self.warm_start and self._has_model_of(rows)):
-            return None
-        alpha = np.atleast_2d(self.dual_coef_)
-        if alpha.shape[1] != rows.data.n_rows:
-            return None
-        return np.vstack([-alpha, alpha]).T if rows.classes.size == 2 else alpha.T
+    def _shape_of_variables(self, rows: TrainingSet) -> tuple[int, ...]:
+        if self.multi_class == "ovr":
+            return super()._shape_of_variables(rows)
+        assert isinstance(rows, ClassificationSet)
+        return (rows.data.n_rows, rows.classes.size)
 
     def _previous(self, rows: TrainingSet) -> Start:
-        return super()._previous(rows) if self.multi_class == "ovr" else from_zero
+        if self.multi_class == "ovr":
+            return super()._previous(rows)
+        if not (self.warm_start and self._has_model_of(rows)):
+            return from_zero
+        alpha = np.atleast_2d(self.dual_coef_)
+        if alpha.shape[1] != rows.data.n_rows:
+            return from_zero
+        of_all = np.vstack([-alpha, alpha]).T if len(alpha) == 1 else alpha.T
+        return lambda problem, k: {"alpha0": of_all}
 
     def _keep(self, rows: TrainingSet, solutions: list[Solution]) -> None:
         if self.multi_class == "ovr":

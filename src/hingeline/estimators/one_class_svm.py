@@ -16,7 +16,8 @@ from ..solution import Snapshot, Solution
 from ..solvers.engines import STEPWISE_SOLVERS
 from ..solvers.one_class.one_class import train_one_class
 from .base import decision_values, read_to_fit, read_to_predict, support_of
-from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator, Start, from_zero
+from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator, from_zero
+from .checkpoint import Start
 from .labels import encode_weights
 from .training_set import TrainingSet
 from .watch import Watch
@@ -122,8 +123,9 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         watch.begin(1)
         with watch.problem(0) as callback:
-            how: dict[str, Any] = {"seed": seed, "callback": callback}
-            return [train_one_class(rows.data, rows.weights, float(self.nu), self.solver, self._stop(), **how)]
+            how: dict[str, Any] = {"seed": seed, "callback": callback, **start(None, 0)}
+            s = train_one_class(rows.data, rows.weights, float(self.nu), self.solver, self._stop(), **how)
+            return [watch.solved(0, s)]
 
     def _keep(self, rows: TrainingSet, solutions: list[Solution]) -> None:
         self._keep_runs(rows.known, solutions)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..data.matrix import Data
 from ..data.problem import Problem
-from ..solution import Solution
+from ..solution import Snapshot, Solution
 from ..solvers.l1.columns import columns_if_many
 from ..solvers.l1.primal import train_primal
-from .certified import Start, from_zero
+from .certified import from_zero
+from .checkpoint import Start
 from .classifier import CertifiedClassifier
 from .training_set import TrainingSet
 
@@ -33,6 +36,14 @@ class SparsePenaltyClassifier(CertifiedClassifier):
             return train_primal(problem, columns=columns, l1_ratio=l1_ratio, free_intercept=free, **how)
 
         return over_columns
+
+    def _shape_of_variables(self, rows: TrainingSet) -> tuple[int, ...]:
+        return super()._shape_of_variables(rows) if self.penalty == "l2" else (rows.data.n_features + 1,)
+
+    def _variables(self, at: Solution | Snapshot, bias: float) -> np.ndarray:
+        if self.penalty == "l2":
+            return super()._variables(at, bias)
+        return np.append(at.w, at.intercept / bias if bias else 0.0)
 
     def _previous(self, rows: TrainingSet) -> Start:
         if self.penalty == "l2":

@@ -1,4 +1,4 @@
-"""What watches a fit: progress bars if it is verbose, plain callables, and scikit-learn's callbacks.
+"""What watches a fit: progress bars if it is verbose, plain callables, checkpoints, and scikit-learn's callbacks.
 
 For scikit-learn a fit is a tree of tasks. Its leaves are sweeps; several problems (one per class) are a level in
 between.
@@ -12,8 +12,10 @@ from threading import Lock
 from typing import Any
 
 from ..progress import FitBar, Screen, StepsBar, open_screen
-from ..solution import Progress, Snapshot
-from .callbacks import EachSweep
+from ..solution import Progress, Snapshot, Solution
+from .callbacks import EachSweep, NoTask
+from .checkpoint import Checkpoint, Saves, Start
+from .training_set import TrainingSet
 
 EACH = 1000  # sweeps that are tasks of their own
 GROWTH = 1.01  # afterwards a task ends when the number of sweeps has grown so much: scikit-learn keeps every task
@@ -24,23 +26,20 @@ class Watch:
 
     Parameters
     ----------
-    estimator : CertifiedEstimator, optional
-        None: nothing watches.
-    X, y, sample_weight
-        As given to ``fit``.
-    known : dict
-        Attributes of the trained estimator that are known already.
+    estimator : CertifiedEstimator
+    rows : TrainingSet
+        What it is fitted to.
     """
 
-    def __init__(
-        self, estimator: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None, **known: Any
-    ) -> None:
-        self.estimator, self._known = estimator, known
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self._of_task = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+    def __init__(self, estimator: Any, rows: TrainingSet) -> None:
+        self.estimator, self._known = estimator, rows.known
+        metadata = None if rows.sample_weight is None else {"sample_weight": rows.sample_weight}
+        self._of_task = {"estimator": estimator, "X": rows.X, "y": rows.y, "metadata": metadata}
         callbacks = getattr(estimator, "_skl_callbacks", ())
         self._plain = [callback.function for callback in callbacks if isinstance(callback, EachSweep)]
-        self._has_tasks = len(self._plain) < len(callbacks)
+        self._has_tasks = any(not isinstance(callback, NoTask) for callback in callbacks)
+        checkpoints = [callback for callback in callbacks if isinstance(callback, Checkpoint)]
+        self._saves = Saves(estimator, rows, checkpoints) if checkpoints else None
         self._root: Any = None
         self._tasks: list[Any] = []
         self._reached: list[Snapshot | None] = []
@@ -57,6 +56,21 @@ class Watch:
         self._stack.close()
         if error is None and self._root is not None:
             self._root.call_on_fit_task_end(**self._of_task, reconstruction_attributes={})
+
+    def start_or(self, start: Start) -> Start:
+        """Return where problems start from: where a checkpoint says, else from ``start``."""
+        return start if self._saves is None else self._saves.start_or(start)
+
+    def solved(self, k: int, solution: Solution) -> Solution:
+        """Note, and return, the solution of problem ``k``."""
+        if self._saves is not None:
+            self._saves.keep(k, solution)
+        return solution
+
+    def trained(self, solutions: Sequence[Solution]) -> None:
+        """Note that the estimator has all its attributes."""
+        if self._saves is not None:
+            self._saves.finish(all(s.converged for s in solutions))
 
     def begin(self, n: int, names: Sequence[Any] = (), parallel: bool = False) -> None:
         """Begin a fit of ``n`` problems; ``names`` are the classes of several, which may run in ``parallel``."""
@@ -81,7 +95,7 @@ class Watch:
         """Yield the callback of problem ``k``; None if nothing watches."""
         bar = self._bar(k) if self._screen.shows else None
         sweeps = _Sweeps(self, k, self._tasks[k]) if self._has_tasks else None
-        if bar is None and sweeps is None and not self._plain:
+        if bar is None and sweeps is None and self._saves is None and not self._plain:
             yield None
             return
 
@@ -89,6 +103,8 @@ class Watch:
             progress = progress._replace(problem=k)
             if bar is not None:
                 bar(progress)
+            if self._saves is not None:
+                self._saves.after_sweep(k, progress)
             if sweeps is None and not self._plain:
                 return False
             with self._lock:

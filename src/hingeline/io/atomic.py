@@ -23,15 +23,11 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     Links are followed, and a file that is replaced keeps its permissions. A device or a pipe is written to directly:
     moving a file there would replace it. What a process that was killed has left of the same file is removed.
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file to write to.")
+    target = checked_target(path)
     if target.exists() and not target.is_file():
         with open(target, "wb") as file:
             yield file
         return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{path}: the folder {target.parent} does not exist: make it first.")
     remove_leftovers(target)
     descriptor, name = _held_file_beside(target)
     try:
@@ -46,6 +42,16 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         remove(name)
         raise
+
+
+def checked_target(path: str | PathLike[str]) -> Path:
+    """Return ``path`` with its links followed; raise if no file can be there."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file to write to.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path}: the folder {target.parent} does not exist: make it first.")
+    return target
 
 
 def remove_leftovers(path: str | PathLike[str]) -> None:

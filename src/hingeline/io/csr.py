@@ -63,8 +63,11 @@ def checksums(X: Any, y: np.ndarray) -> list[int]:
 
 def checksum(array: np.ndarray) -> int:
     """Return a checksum of blocks that are spread over an array; all of it if it is small."""
-    flat = np.ascontiguousarray(array[:1] if array.strides == (0,) else array).view(np.uint8)
+    array = array[:1] if array.strides == (0,) else array
+    parts = np.ascontiguousarray(array).view(np.uint8) if array.ndim == 1 else array  # bytes, or rows
+    at_once = max(1, SAMPLED_BYTES * len(parts) // max(1, parts.nbytes))
     crc32 = 0
-    for begin in np.unique(np.linspace(0, max(0, flat.size - SAMPLED_BYTES), SAMPLED_BLOCKS, dtype=np.int64)):
-        crc32 = zlib.crc32(flat[begin : begin + SAMPLED_BYTES].data, crc32)
+    for begin in np.unique(np.linspace(0, max(0, len(parts) - at_once), SAMPLED_BLOCKS, dtype=np.int64)):
+        block = np.ascontiguousarray(parts[begin : begin + at_once])
+        crc32 = zlib.crc32(block.reshape(-1).view(np.uint8).data, crc32)
     return crc32

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..io.csr import checksums
-from ..io.records.checkpoint import Checkpoint
+from ..io.records.checkpoint import CheckpointFile
 from .settings import Settings
 
 MAKER = "hingeline train"
@@ -18,9 +18,9 @@ PROBLEM = ("type", "C", "p", "nu", "bias", "free_bias", "weights")  # the settin
 
 def open_checkpoint(
     path: str | PathLike[str], X: Any, y: np.ndarray, settings: Settings, every: float | None = None
-) -> Checkpoint:
+) -> CheckpointFile:
     """Return the checkpoint in ``path`` of a training on ``X`` (CSR) and ``y``, which is saved ``every`` so often."""
-    return Checkpoint(path, MAKER, fingerprint(X, y, settings), shape_of_variables(X, y, settings), every)
+    return CheckpointFile(path, MAKER, fingerprint(X, y, settings), shape_of_variables(X, y, settings), every)
 
 
 def shape_of_variables(X: Any, y: np.ndarray, settings: Settings) -> tuple[int, ...]:

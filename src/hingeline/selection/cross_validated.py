@@ -24,7 +24,8 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.problem import Problem
-from ..estimators.certified import Start, from_zero
+from ..estimators.certified import from_zero
+from ..estimators.checkpoint import Start
 from ..estimators.training_set import TrainingSet
 from .choice import choose
 from .early import EarlyEnd

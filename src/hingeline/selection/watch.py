@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.callbacks import EachSweep
+from ..estimators.checkpoint import Checkpoint
 from ..progress import StepsBar, open_screen
 from ..solution import Progress
 
@@ -34,6 +35,11 @@ class SearchWatch:
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self._of_task = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         callbacks = getattr(estimator, "_skl_callbacks", ())
+        if any(isinstance(callback, Checkpoint) for callback in callbacks):
+            raise ValueError(
+                f"{type(estimator).__name__} has no checkpoints: its many fits would need a file each. Use the command "
+                "'hingeline search', which goes on where it was killed, or give the checkpoint to a fit with a known C."
+            )
         self._plain = [callback for callback in callbacks if isinstance(callback, EachSweep)]
         self._has_tasks = len(self._plain) < len(callbacks)
         self._root: Any = None

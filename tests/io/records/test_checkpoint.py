@@ -1,18 +1,20 @@
 """Where problems start from: in memory, and in a file that belongs to one problem."""
 
+import os
+
 import numpy as np
 import pytest
 
 from hingeline.io.atomic import SUFFIX
 from hingeline.io.models.native_file import read_native, write_native
 from hingeline.io.records import checkpoint
-from hingeline.io.records.checkpoint import Checkpoint, Starts
+from hingeline.io.records.checkpoint import CheckpointFile, Starts
 
 PROBLEM = {"C": 1.0, "data": [1, 2, 3]}
 
 
 def open_at(path, **how):
-    return Checkpoint(path, "a test", PROBLEM, (4,), **how)
+    return CheckpointFile(path, "a test", PROBLEM, (4,), **how)
 
 
 def never():
@@ -38,9 +40,6 @@ def test_a_checkpoint_is_read_by_the_next_one(tmp_path):
     again = open_at(tmp_path / "state")
     np.testing.assert_array_equal(again.start(2), alpha)
     assert again.start(0) is None
-    again.remove()
-    assert not list(tmp_path.iterdir())
-    again.remove()
 
 
 def test_a_sweep_is_looked_at_when_the_file_is_due(tmp_path, monkeypatch):
@@ -114,9 +113,14 @@ def test_what_belongs_to_somebody_else_is_refused(tmp_path):
     write_native({"kind": "something"}, tmp_path / "state")
     with pytest.raises(ValueError, match="no checkpoint of a test"):
         open_at(tmp_path / "state")
-    Checkpoint(tmp_path / "other", "a test", {**PROBLEM, "C": 2.0}, (4,)).save()
+    other = CheckpointFile(tmp_path / "other", "a test", {**PROBLEM, "C": 2.0}, (4,))
+    other.keep(0, np.ones(4))
+    other.save()
     with pytest.raises(ValueError, match=r"another problem \(differs in C\)"):
         open_at(tmp_path / "other")
+    other.save(finished=True)
+    assert open_at(tmp_path / "other").start(0) is None
+    assert CheckpointFile(tmp_path / "other", "a test", {**PROBLEM, "C": 2.0}, (4,)).start(0) is not None
 
 
 def test_leftovers_are_removed(tmp_path):
@@ -124,3 +128,14 @@ def test_leftovers_are_removed(tmp_path):
     left.write_bytes(b"half of it")
     open_at(tmp_path / "state")
     assert not left.exists()
+
+
+def test_training_goes_on_if_a_save_fails(tmp_path, monkeypatch):
+    state = open_at(tmp_path / "state", every=0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.warns(RuntimeWarning, match="could not be saved .disk full"):
+            state.after_sweep(0, lambda: np.ones(4))
+    assert not list(tmp_path.iterdir())
+    state.after_sweep(0, lambda: np.full(4, 2.0))
+    assert open_at(tmp_path / "state").start(0)[0] == 2.0

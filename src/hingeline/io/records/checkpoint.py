@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic import remove_leftovers
+from ..atomic import checked_target, remove_leftovers
 from ..models.native_file import read_native, write_native
 
 FIRST_INTERVAL, LONGEST_INTERVAL, GROWTH = 20.0, 300.0, 2.0  # seconds between two saves, if nothing else is asked for
@@ -40,7 +41,7 @@ class Starts:
         """Save everything that was reached. (Not here: memory is all there is.)"""
 
 
-class Checkpoint(Starts):
+class CheckpointFile(Starts):
     """Remembers the variables in a file as well, which is written now and then, and when ``save`` is called.
 
     A file that is due is written as soon as every problem at work has ended a sweep, so that all of it is fresh.
@@ -48,7 +49,7 @@ class Checkpoint(Starts):
     Parameters
     ----------
     path : path
-        If the file exists, training continues from it; it must be that of the same problem.
+        If the file exists, training continues from it. One of another problem is refused, unless it is finished.
     maker : str
         Whose checkpoint it is, such as "hingeline train".
     problem : dict
@@ -75,7 +76,7 @@ class Checkpoint(Starts):
         self._interval, self._saved, self._lock = FIRST_INTERVAL if every is None else every, perf_counter(), Lock()
         self._at_work: set[int] = set()
         self._fresh: set[int] = set()  # those at work that have been taken since the file is due
-        remove_leftovers(self.path)
+        remove_leftovers(checked_target(self.path))  # an error is better before training than after it
         if self.path.exists():
             self._reached = self._read()
 
@@ -88,6 +89,8 @@ class Checkpoint(Starts):
         if content.get("kind") != self._kind:
             raise ValueError(f"{self.path} is no {self._kind}: name another file.")
         if content.get("problem") != self.problem:
+            if content.get("finished") is True:
+                return {}
             found = content.get("problem")
             known = found if isinstance(found, dict) else {}
             differ = [key for key, value in self.problem.items() if known.get(key) != value]
@@ -123,24 +126,25 @@ class Checkpoint(Starts):
             if perf_counter() - self._saved >= self._interval:
                 self._write_if_complete()
 
-    def save(self) -> None:
-        """Write the file."""
+    def save(self, finished: bool = False) -> None:
+        """Write the file; ``finished`` says that nothing is lost if another problem replaces it."""
         with self._lock:
-            self._write()
-
-    def remove(self) -> None:
-        """Remove the file: training is done."""
-        with self._lock:
-            self.path.unlink(missing_ok=True)
-            remove_leftovers(self.path)
+            self._write(finished)
 
     def _write_if_complete(self) -> None:
-        if self._fresh == self._at_work:
-            if self._grows:
-                self._interval = min(LONGEST_INTERVAL, GROWTH * self._interval)
+        """Write the file if all that is at work has been taken; if that fails (a full disk), training goes on."""
+        if self._fresh != self._at_work:
+            return
+        if self._grows:
+            self._interval = min(LONGEST_INTERVAL, GROWTH * self._interval)
+        try:
             self._write()
+        except OSError as error:
+            text = f"the checkpoint {self.path} could not be saved ({error}): training goes on, the next try comes"
+            warnings.warn(f"{text} in {self._interval:g} seconds.", RuntimeWarning, stacklevel=2)
 
-    def _write(self) -> None:
-        write_native({"kind": self._kind, "problem": self.problem, "reached": self._reached}, self.path)
+    def _write(self, finished: bool = False) -> None:
         self._saved = perf_counter()
         self._fresh.clear()
+        state = {"problem": self.problem, "reached": self._reached, "finished": finished}
+        write_native({"kind": self._kind, **state}, self.path)
