@@ -149,6 +149,15 @@ def sum_dual_terms(loss: Loss, y: Vector, C: Vector, alpha: Vector, t: float, be
 
 
 @kernel
+def sum_responses(loss: Loss, y: Vector, C: Vector, f: float, begin: int, end: int) -> float:
+    """Sum of the responses to what is missing if every score is f. ``C`` has one entry per row, or one for all."""
+    s = 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        s += response(loss, missing(loss, y[i], f), C[i] if C.size > 1 else C[0])
+    return s
+
+
+@kernel
 def add_curvature(rows: Rows, s: Vector, v: Vector, out: Vector, begin: int, end: int) -> None:
     """out <- out + sum s_i <x_i, v> x_i over the rows begin to end: a product with X' S X, each row read once."""
     for i in range(np.uint64(begin), np.uint64(end)):

@@ -11,10 +11,13 @@ Every gap term is >= 0, so nothing cancels, and the dual never exceeds the prima
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..data.problem import Problem
 from ..kernels.passes import squared_length
 from ..kernels.types import Vector
 from ..solution import Certificate
+from .balance import balance
 from .shards import Shards, shards_of
 from .shards.out_of_core import BlockShards
 from .state import State, starting_alpha
@@ -28,14 +31,16 @@ def refresh(state: State, n_steps: int) -> Certificate:
     """Return the exact certificate of what ``state`` holds, after ``n_steps``; makes w that of its variables.
 
     A w that is an engine's own stays. If its variables certify nothing (a gap above 1), they are set to zero: then the
-    dual is not negative.
+    dual is not negative. If the intercept is free, the variables are balanced first.
     """
     state.refresh_alpha()
     shards = state.shards
+    if state.is_free:
+        balance(state.problem, state.alpha)
     if isinstance(shards, BlockShards):
         return _refresh_from_files(state, shards)
     if state.is_primal:
-        u = state.from_anchor(state.w)
+        u = state.regularised()
         own = certify(shards, state.w, regularised=u, apart=u - shards.weights())
         if own.gap <= 1.0:
             return own
@@ -46,12 +51,11 @@ def refresh(state: State, n_steps: int) -> Certificate:
         own = certify(shards, state.w)
         if NEGLIGIBLE * own.gap >= drift(n_steps):
             return own
-    shards.weights(out=state.w)  # in place: w may be as large as the data
-    if state.anchor == 0.0:
+    if state.anchor == 0.0 and not state.is_free:
+        shards.weights(out=state.w)  # in place: w may be as large as the data
         return certify(shards, state.w)
-    v = state.w.copy()
-    state.w[-1] += state.anchor
-    return certify(shards, state.w, regularised=v)
+    state.follow(shards.weights())
+    return certify(shards, state.w, regularised=state.regularised())
 
 
 def _refresh_from_files(state: State, shards: BlockShards) -> Certificate:
@@ -62,11 +66,11 @@ def _refresh_from_files(state: State, shards: BlockShards) -> Certificate:
     """
     for _ in range(2):
         parts, v = shards.certify_with_weights(state.w)
-        distance = squared_length(state.from_anchor(state.w) - v)
+        distance = squared_length(state.regularised() - v)
         if state.is_primal or distance <= NEAR * squared_length(state.w):
             break
-        state.w[:] = state.to_anchor(v)
-    return parts.certificate(0.5 * squared_length(state.from_anchor(state.w)), 0.5 * distance)
+        state.follow(v)
+    return parts.certificate(0.5 * squared_length(state.regularised()), 0.5 * distance)
 
 
 def weights(problem: Problem, alpha: Vector) -> Vector:
@@ -86,6 +90,13 @@ def certify(
         0.5 * squared_length(w if regularised is None else regularised),
         0.0 if apart is None else 0.5 * squared_length(apart),
     )
+
+
+def certify_free(problem: Problem, w: Vector, intercept: float, alpha: Vector) -> Certificate:
+    """Return the certificate of a model whose intercept is not regularised, with balanced dual variables."""
+    shards, u = shards_of(problem, alpha), np.append(w, 0.0)
+    whole = np.append(w, intercept / problem.data.rows.bias)
+    return certify(shards, whole, regularised=u, apart=u - shards.weights())
 
 
 def drift(n_steps: int) -> float:

@@ -41,7 +41,7 @@ import numpy as np
 from ..data.matrix import Data
 from ..data.problem import Problem
 from ..kernels.rows import DenseRows
-from .engines import AUTO, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
+from .engines import AUTO, ENGINES, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
 from .newton.newton import sample_step
 from .newton.newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .newton.newton_cg import sampled_rows
@@ -126,6 +126,11 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
     return [replace(last, budget=opening), second, last]
 
 
+def plan_free(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
+    """Return the phases of a run whose intercept is not regularised: those of Newton's method, if there are any."""
+    return [phase for phase in plan(problem, solver, stop) if ENGINES[phase.engine].begins_near]
+
+
 def _plan_out_of_core(problem: Problem, stop: Stop, last: Phase) -> list[Phase]:
     """Return the phases for rows in files: reading is what costs, and a sweep reads every row at most once."""
     newton = Phase(NEWTON, stop)
@@ -143,6 +148,11 @@ def _plan_out_of_core(problem: Problem, stop: Stop, last: Phase) -> list[Phase]:
 def is_for_rounding(data: Data, stop: Stop) -> bool:
     """Tell whether a problem is so small that it is solved to rounding, whatever its ``tol``."""
     return stop.gap_tol is None and data.n_rows * data.n_features <= TINY
+
+
+def is_for_newton(problem: Problem) -> bool:
+    """Tell whether features are few enough for Newton's method to go by a dense factor."""
+    return problem.data.n_features < LARGEST_FACTOR
 
 
 def is_cheap_to_factor(data: Data) -> bool:

@@ -51,7 +51,8 @@ class State:
     alpha: Vector  # the array that the shards look at
     w: Vector
     rng: np.ndarray
-    anchor: float = 0.0  # the intercept's weight is regularised towards this; see free_intercept.py
+    anchor: float = 0.0  # the intercept's weight is regularised towards this; see anchored.py
+    is_free: bool = False  # ... or it is not regularised at all: w[-1] does not follow from alpha
     near: Near | None = None  # where Newton's method begins, if no other engine has been at work before
     is_primal: bool = False  # w is an engine's own, near to what the dual variables give but not the same
     began_at_zero: bool = False  # w = 0 before the first engine
@@ -90,23 +91,22 @@ class State:
         self.refresh_alpha()
         self._is_packed = False
 
-    def to_anchor(self, u: Vector) -> Vector:
-        """Return the weights w of which ``u`` is the part that is regularised."""
-        w = u.copy()
-        w[-1] += self.anchor
-        return w
-
-    def move_to(self, u: Vector, is_primal: bool) -> None:
-        """Make ``u`` the part of w that is regularised; ``is_primal`` says that it is an engine's own."""
-        self.w[:] = u
-        self.w[-1] += self.anchor
+    def move_to(self, w: Vector, is_primal: bool) -> None:
+        """Go to the weights w; ``is_primal`` says that they are an engine's own."""
+        self.w[:] = w
         self.is_primal = is_primal
 
-    def from_anchor(self, w: Vector) -> Vector:
-        """Return the part of w that is regularised: w itself, the intercept's weight measured from the anchor."""
-        u = w.copy()
-        u[-1] -= self.anchor
+    def regularised(self) -> Vector:
+        """Return the part of w that is regularised: the intercept's weight measured from the anchor, or without it."""
+        u = self.w.copy()
+        u[-1] = 0.0 if self.is_free else u[-1] - self.anchor
         return u
+
+    def follow(self, v: Vector) -> None:
+        """Make w that of the dual variables, with v = Z' alpha; a free intercept stays."""
+        self.w[:-1] = v[:-1]
+        if not self.is_free:
+            self.w[-1] = v[-1] + self.anchor
 
     def snapshot(self) -> Snapshot:
         """Return copies of the variables."""
@@ -132,19 +132,20 @@ def new_state(
     anchor: float = 0.0,
     near: Near | None = None,
     *,
+    free: bool = False,
     team: Team = ALONE,
     between: Callable[[], None] = do_nothing,
 ) -> State:
     """Return the state at which training begins: the variables at ``alpha0`` or zero, w at the anchor.
 
-    w is that of the variables only if these are zero. Passes over the rows are shared among ``team``, with ``between``
-    called between two slices of them.
+    w is that of the variables only if these are zero. ``free`` leaves the intercept out of the regulariser. Passes over
+    the rows are shared among ``team``, with ``between`` called between two slices of them.
     """
     w = np.zeros(problem.data.n_features + 1)
     w[-1] = anchor
     alpha = starting_alpha(problem, alpha0, team.pace())
     shards, at_zero = shards_of(problem, alpha, team, between), anchor == 0.0 and alpha0 is None
-    return State(shards, problem, alpha, w, seeded(seed), anchor, near, began_at_zero=at_zero)
+    return State(shards, problem, alpha, w, seeded(seed), anchor, free, near, began_at_zero=at_zero)
 
 
 def starting_alpha(problem: Problem, alpha0: Vector | None = None, pace: Pace | None = None) -> Vector:

@@ -18,7 +18,7 @@ from .driver import Run
 from .engines import ENGINES, Engine
 from .finish import ended, solution_of
 from .rounding import NEAR_FLOOR
-from .select import Phase, plan
+from .select import Phase, plan, plan_free
 from .state import Near, State, new_state, starting_alpha
 from .stop import Stop
 from .trend import Budget
@@ -46,6 +46,7 @@ def train(
     seed: int,
     alpha0: np.ndarray | None = None,
     anchor: float = 0.0,
+    free: bool = False,
     near: Near | None = None,
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -53,14 +54,14 @@ def train(
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run.
 
-    The intercept's weight is regularised towards ``anchor``. Newton's method begins at ``near``, the other engines at
-    ``alpha0``.
+    The intercept's weight is regularised towards ``anchor``, or not at all if it is ``free``, which only Newton's
+    method can do (``plan_free``). Newton's method begins at ``near``, the other engines at ``alpha0``.
     """
     with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
         clock = Clock(stop.max_time, cancelled)
-        phases = plan(problem, solver, stop, warm=alpha0 is not None)
+        phases = plan_free(problem, solver, stop) if free else plan(problem, solver, stop, warm=alpha0 is not None)
         _check_loss(ENGINES[phases[0].engine], problem)
-        state = new_state(problem, seed, alpha0, anchor, near, team=team, between=clock.check)
+        state = new_state(problem, seed, alpha0, anchor, near, free=free, team=team, between=clock.check)
         run = Run(
             stop,
             clock,

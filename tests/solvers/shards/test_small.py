@@ -26,7 +26,8 @@ def test_a_step_is_newtons(layout):
     promised = float((v - w) @ p)
     vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n)))
     room = (np.empty((d, d)), np.empty(d))
-    decrement, taken, found = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, 1e-14, w, v, *room)
+    settings = (0.0, 2.0, True, 1e-9, 1e-14, False)
+    decrement, taken, _, found = step_at_once(rows, SquaredHinge(C), vectors, *settings, w, v, *room)
     violation, size, _, losses, gap = found
     assert decrement == pytest.approx(promised, rel=1e-10)
     tau = float((w - start) @ p) / float(p @ p)
@@ -62,7 +63,7 @@ def test_nothing_moves_without_a_direction():
     w, v, m = np.zeros(d), np.full(d, np.nan), np.ones(n)
     vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, *(np.zeros(n) for _ in range(5))))
     room = (np.empty((d, d)), np.empty(d))
-    decrement, _, _ = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, 1e-14, w, v, *room)
+    decrement, _, _, _ = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, 1e-14, False, w, v, *room)
     assert decrement == 0.0
     assert (w == 0.0).all()
     assert (m == 1.0).all()

@@ -22,7 +22,6 @@ from ...runtime.blas import one_blas_thread
 from ..certificate import refresh
 from ..clock import Ended
 from ..driver import Run, Verdict
-from ..shards.interface import Shards
 from ..shards.sample import step_between
 from ..state import State
 from .smoothed import Smoothed
@@ -72,26 +71,27 @@ def _smoothed(state: State, run: Run) -> Smoothed:
     shards, unit = state.shards, state.shards.mean_margin_at_zero()
     if state.near is not None and run.n_iter == 0:
         delta = min(max(WIDTH_SHARE * state.near.width, LEAST_WIDTH * unit), WIDTH_SHARE * unit)
-        return Smoothed(shards, run, state.from_anchor(state.near.w), delta, state.to_anchor)
-    no_start = not state.w.any() or (run.n_steps > 0 and state.anchor == 0.0)
-    sample = _solved_sample(shards, run, unit) if no_start else None
+        return Smoothed(shards, run, state.near.w.copy(), delta, state.is_free)
+    no_start = not state.w.any() or run.n_steps > 0
+    sample = _solved_sample(state, run, unit) if no_start else None
     if sample is not None:
-        whole = Smoothed(shards, run, sample.w, sample.delta, state.to_anchor)
+        whole = Smoothed(shards, run, sample.w, sample.delta, state.is_free)
         if whole.primal < shards.losses_at_zero():
             return whole
-    start = Smoothed(shards, run, state.from_anchor(state.w), DELTA_FIRST * unit, state.to_anchor)
+    start = Smoothed(shards, run, state.w.copy(), DELTA_FIRST * unit, state.is_free)
     if start.primal <= FAR * shards.losses_at_zero():
         return start
-    return Smoothed(shards, run, np.zeros_like(state.w), DELTA_FIRST * unit, state.to_anchor)
+    return Smoothed(shards, run, np.zeros_like(state.w), DELTA_FIRST * unit, state.is_free)
 
 
-def _solved_sample(shards: Shards, run: Run, unit: float) -> Smoothed | None:
+def _solved_sample(state: State, run: Run, unit: float) -> Smoothed | None:
     """Return a sample of the rows, solved as far as that helps all of them; None if there is none, or it failed."""
+    shards = state.shards
     step = sample_step(shards.loss, shards.n_rows, shards.n_weights)
     part = shards.sample(step) if step > 1 else None
     if part is None:
         return None
-    sample = Smoothed(part, run, np.zeros(shards.n_weights), DELTA_FIRST * unit)
+    sample = Smoothed(part, run, np.zeros(shards.n_weights), DELTA_FIRST * unit, state.is_free)
     _approach(sample, SAMPLE_DELTA * unit)
     return sample if np.isfinite(sample.w).all() else None
 

@@ -3,6 +3,8 @@
 Problem    min_w   |w|^2/2 + sum_i loss_i(m_i),   m_i = m_i(0) - <z_i, w>,   z_i = s_i x_i   (kernels/losses/verbs.py)
 Gradient   w - Z' alpha(w)        Hessian   H = I + Z' S Z,   alpha_i and S_ii slope and curvature of loss_i at m_i
 
+If the intercept is free, w and I are without its entry (regulariser.py).
+
 Conjugate gradients find p with H p = -gradient + r, and a line search on the stored m and Zp finds the step tau. They
 are preconditioned by the Cholesky factor of H summed over a sample of rows if there are few features, else by H's
 diagonal.
@@ -34,6 +36,7 @@ from ..shards.sample import step_between
 from ..state import State
 from .conjugate import conjugate_gradients, steps_worth
 from .factor import factored
+from .regulariser import Regulariser
 
 LARGEST_FACTOR = 500  # weights up to which a dense factor is the preconditioner
 SAMPLED = 40  # rows for each weight in that factor
@@ -61,20 +64,19 @@ class _Point:
     The shards hold these dual variables a as their proposal; rho = w - Z' a.
     """
 
-    def __init__(
-        self, shards: Shards, run: Run, w: Vector, seed: int, to_anchor: Callable[[Vector], Vector] = np.copy
-    ) -> None:
+    def __init__(self, shards: Shards, run: Run, w: Vector, seed: int, free: bool) -> None:
         self.shards, self.run, self.w = shards, run, w
-        self.scale = shards.loss.curvature_scale
+        self.scale, self.regulariser = shards.loss.curvature_scale, Regulariser.of(shards, free)
         self._seed = seed
-        self.rho = w - shards.weights()
-        self._locate(*shards.begin(to_anchor(w), 0.0))
+        self.rho = self.regulariser.part(w) - shards.weights()
+        self._locate(*shards.begin(w, 0.0))
 
     def _locate(self, responses: Responses, v: Vector) -> None:
         """Take down the objective and the gradient at w."""
+        u = self.regulariser.part(self.w)
         self.curved = responses.band_size
-        self.gradient = self.w - v
-        self.primal = 0.5 * float(self.w @ self.w) + responses.losses
+        self.gradient = u - v
+        self.primal = 0.5 * float(u @ u) + responses.losses
 
     @property
     def is_finite(self) -> bool:
@@ -87,9 +89,10 @@ class _Point:
         if excess is not None:
             self.rho = self.rho + excess
         by_gap = self.run.stop.gap_tol is not None
-        self.gap = gap + 0.5 * float(self.rho @ self.rho)
-        self.reached = violation + self.shards.longest * sqrt(float(self.rho @ self.rho))
-        slope_gap = 0.5 * float(self.gradient @ self.gradient)
+        distance = self.regulariser.squared(self.rho)
+        self.gap = gap + 0.5 * distance
+        self.reached = violation + self.shards.longest * sqrt(distance)
+        slope_gap = 0.5 * self.regulariser.squared(self.gradient)
         slope_reached = self.shards.longest * sqrt(2.0 * slope_gap)
         if (slope_gap < self.gap) if by_gap else (slope_reached < self.reached):
             self.shards.adopt()
@@ -98,7 +101,7 @@ class _Point:
     def direction(self, enough: float) -> tuple[Vector, Vector]:
         """Return p and r with H p = -gradient + r, |r| at most ``enough``."""
         p, r, n_products = conjugate_gradients(
-            lambda d: d + self.scale * self.shards.curvature_times(d),
+            self._times_hessian,
             self._preconditioner(),
             self.gradient,
             enough,
@@ -107,8 +110,12 @@ class _Point:
         self.run.effort += n_products * steps_worth(self.curved, self.shards.n_rows)
         if not -inf < float(self.gradient @ p) < 0.0:
             p = self._by_diagonal()(-self.gradient)
-            r = self.gradient + p + self.scale * self.shards.curvature_times(p)
+            r = self.gradient + self._times_hessian(p)
         return p, r
+
+    def _times_hessian(self, d: Vector) -> Vector:
+        """Return H d."""
+        return self.regulariser.part(d) + self.scale * self.shards.curvature_times(d)
 
     def _preconditioner(self) -> Callable[[Vector], Vector]:
         """Return a function near to the inverse of H."""
@@ -119,12 +126,13 @@ class _Point:
         self._seed += 1  # another sample each time
         self.shards.sampled_gram(G, sampled_rows(n), self._seed)
         G *= self.scale
-        G.flat[:: n + 1] += 1.0
+        self.regulariser.add_curvature(G.reshape(-1)[:: n + 1])
         factor = factored(G.T, DAMPING)
         return self._by_diagonal() if factor is None else factor.solve
 
     def _by_diagonal(self) -> Callable[[Vector], Vector]:
-        diagonal = 1.0 + self.scale * self.shards.curvature_diagonal()
+        diagonal = self.scale * self.shards.curvature_diagonal()
+        self.regulariser.add_curvature(diagonal)
         return lambda r: r / diagonal
 
     def move(self, p: Vector, r: Vector) -> float:
@@ -132,7 +140,8 @@ class _Point:
         taus = self.shards.first_taus
         values = self.shards.project(p, taus)
         slope = float(self.gradient @ p)
-        line = Line(slope, float(self.w @ p), float(p @ p), LINE_ACCURACY)
+        u = self.regulariser.part(p)
+        line = Line(slope, float(self.w @ u), float(u @ u), LINE_ACCURACY)
         tau = self.shards.step_to_minimum(line, taus, values)
         self.shards.propose(tau)
         self.w += tau * p
@@ -149,7 +158,7 @@ def _solution_of_sample(state: State, run: Run) -> Vector | None:
     part = shards.sample(step) if step > 1 and no_start else None
     if part is None:
         return None
-    sample = _Point(part, run, np.zeros_like(state.w), int(state.rng[0]))
+    sample = _Point(part, run, np.zeros_like(state.w), int(state.rng[0]), state.is_free)
     for _ in range(SAMPLE_STEPS):
         decrement = sample.move(*sample.direction(FORCING * sqrt(float(sample.gradient @ sample.gradient))))
         if decrement <= SAMPLE_DECREASE * sample.primal:
@@ -162,11 +171,11 @@ def _beginning(state: State, run: Run) -> _Point:
     shards, seed = state.shards, int(state.rng[0])
     sampled = _solution_of_sample(state, run)
     if sampled is not None:
-        point = _Point(shards, run, sampled, seed, state.to_anchor)
+        point = _Point(shards, run, sampled, seed, state.is_free)
         if point.primal < shards.losses_at_zero():
             return point
     start = state.near.w if state.near is not None and run.n_iter == 0 else state.w
-    return _Point(shards, run, state.from_anchor(start), seed, state.to_anchor)
+    return _Point(shards, run, start.copy(), seed, state.is_free)
 
 
 def newton_cg(state: State, run: Run) -> None:

@@ -5,7 +5,6 @@ The coordinator's side: it holds w and what has the size of w, and asks the shar
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from math import inf, isfinite, sqrt
 
@@ -20,6 +19,7 @@ from ..shards.line import Line
 from ..stop import Stop
 from .conjugate import conjugate_gradients, steps_worth
 from .factor import factored
+from .regulariser import Regulariser
 
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
@@ -40,31 +40,32 @@ WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no 
 class Smoothed:
     """The smoothed problem of ``shards`` at w: responses, residual w - Z' alpha, objective.
 
-    ``to_anchor`` returns the weights that rows see from the part of them that is regularised.
+    If the intercept is ``free``, w is without its weight there (regulariser.py).
     """
 
-    def __init__(
-        self, shards: Shards, run: Run, w: Vector, delta: float, to_anchor: Callable[[Vector], Vector] = np.copy
-    ) -> None:
+    def __init__(self, shards: Shards, run: Run, w: Vector, delta: float, free: bool = False) -> None:
         self.shards, self.run = shards, run
+        self.regulariser = Regulariser.of(shards, free)
         self.is_smooth = shards.loss.is_smooth
         self.delta = 0.0 if self.is_smooth else delta
         self.is_tiny = shards.n_rows * (shards.n_weights - 1) < TINY
         self._searched = 0
         self._damping = DAMPING[0]
+        self._condition = 1.0  # a bound of the last Hessian's condition number
         self._G: Matrix = np.zeros((0, 0))
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
-        self.w = w  # the intercept's from its anchor
-        self._locate(*shards.begin(to_anchor(w), self.delta))
+        self.w = w
+        self._locate(*shards.begin(w, self.delta))
 
     def _locate(self, responses: Responses, v: Vector) -> None:
         """Take down what the responses are like, and what follows from w and v = Z' alpha."""
         self.v = v
         self.violation, self.band_size, self.moved, losses, self.gap = responses  # the gap as far as w = v holds
-        self.length = float(self.w @ self.w)
+        u = self.regulariser.part(self.w)
+        self.length = float(u @ u)
         self.primal = 0.5 * self.length + losses
-        self.residual = self.w - v
-        self.distance = float(self.residual @ self.residual)
+        self.residual = u - v
+        self.distance = self.regulariser.squared(self.residual)
         self.error = self.shards.longest * sqrt(self.distance)
 
     def next_stage(self, factor: float) -> None:
@@ -101,13 +102,28 @@ class Smoothed:
         By a Cholesky factor in the smaller of the two dimensions, or by conjugate gradients. If rounding leaves nothing
         that leads downwards, p is the gradient's direction, each entry over its curvature.
         """
+        if self.is_flat:
+            return self._direction_if_flat(), np.full_like(self.w, inf)
         p, left = self._direction_by_factor(), None
         if p is None or not self._is_descent(p):
             p, left = self._direction_by_products()
         if not self._is_descent(p):
-            p = -self.residual / (1.0 + self.scale * self.shards.curvature_diagonal())
+            p = -self.residual / self._diagonal()
             left = np.full_like(p, inf)  # the equation is not solved at all
         return p, left
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether nothing curves the objective along a free intercept: no row is in the band."""
+        return self.regulariser.is_free and self.band_size == 0
+
+    def _direction_if_flat(self) -> Vector:
+        """Return the direction of the intercept alone or of all other weights, whichever promises more."""
+        p, lacking = -self.residual, float(self.residual[-1])
+        p[-1] = 0.0
+        alone = np.zeros_like(p)
+        alone[-1] = -np.sign(lacking) * (self.delta or 1.0) / self.shards.bias
+        return alone if lacking * alone[-1] < float(self.residual @ p) else p
 
     def _is_descent(self, p: Vector) -> bool:
         """Tell whether p is finite and leads downwards."""
@@ -121,47 +137,85 @@ class Smoothed:
             return None
         if n_weights <= max(self.band_size, 64):
             H = scale * self._gram()
-            H.flat[:: len(H) + 1] += 1.0  # the diagonal
-            return self._solved(H.T, -self.residual, least=1.0)
+            self.regulariser.add_curvature(H.reshape(-1)[:: n_weights + 1])
+            return self._from_hessian(H)
         if self.band_size == 0:
             return -self.residual
         block = self.shards.band_block()
-        if block is None:
-            return None
-        Z, band = block
-        K = Z @ Z.T
-        K.flat[:: len(K) + 1] += 1.0 / (scale * band)
-        u = self._solved(K, Z @ self.residual, least=1.0 / (scale * float(band.max())))
-        return None if u is None else np.asarray(Z.T @ u - self.residual)
+        return None if block is None else self._from_block(*block)
 
-    def _solved(self, H: Matrix, b: Vector, least: float) -> Vector | None:
-        """Return H^-1 b by a Cholesky factor of the lower triangle of H; None if there is none.
+    def _from_hessian(self, H: Matrix) -> Vector | None:
+        """Return the direction by H, of which the upper triangle is read.
+
+        A free intercept is eliminated last: without it, no eigenvalue is below 1.
+        """
+        if not self.regulariser.is_free:
+            p = self._solved(H.T, -self.residual[:, None], least=1.0)
+            return None if p is None else p[:, 0]
+        h, curvature = H[:-1, -1], float(H[-1, -1])
+        solved = self._solved(H.T[:-1, :-1], np.column_stack([-self.residual[:-1], h]), least=1.0)
+        if solved is None:
+            return None
+        p, per_unit = solved.T
+        left = max(0.0, curvature - float(h @ per_unit)) + self._damping * curvature
+        self._condition = max(self._condition, curvature / left)
+        intercept = (-float(self.residual[-1]) - float(h @ p)) / left
+        return np.append(p - intercept * per_unit, intercept)
+
+    def _from_block(self, Z: Matrix, band: Vector) -> Vector | None:
+        """Return the direction by the rows of the band, Z, and their entries in it."""
+        curvatures = self.scale * band
+        least = 1.0 / float(curvatures.max())
+        if not self.regulariser.is_free:
+            K = Z @ Z.T
+            K.flat[:: len(K) + 1] += 1.0 / curvatures
+            q = self._solved(K, (Z @ self.residual)[:, None], least)
+            return None if q is None else np.asarray(Z.T @ q[:, 0] - self.residual)
+        X, constant, residual = Z[:, :-1], Z[:, -1], self.residual[:-1]
+        K = X @ X.T
+        K.flat[:: len(K) + 1] += 1.0 / curvatures
+        solved = self._solved(K, np.column_stack([X @ residual, constant]), least)
+        if solved is None:
+            return None
+        q, per_unit = solved.T  # alpha changes by -q + (the intercept's weight) per_unit
+        intercept = (float(constant @ q) - float(self.residual[-1])) / float(constant @ per_unit)
+        return np.append(X.T @ (q - intercept * per_unit) - residual, intercept)
+
+    def _solved(self, H: Matrix, B: Matrix, least: float) -> Matrix | None:
+        """Return H^-1 B by a Cholesky factor of the lower triangle of H; None if there is none.
 
         No eigenvalue of H is below ``least``, and none is above its trace: mostly that is enough to trust the factor.
         """
         n_threads = self.run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
         with blas_threads(n_threads) if n_threads > 1 else nullcontext():
-            if self._damping == DAMPING[0] and float(H.trace()) <= HEALTHY * least:
-                _, x, info = lapack.dposv(H, b, lower=True, overwrite_a=True)
+            self._condition = float(H.trace()) / least
+            if self._damping == DAMPING[0] and self._condition <= HEALTHY:
+                _, x, info = lapack.dposv(H, B, lower=True, overwrite_a=True)
                 return np.asarray(x) if info == 0 else None
             factor = factored(H, self._damping)
             if factor is None:
                 return None
-            return factor.solve_refined(b) if self._damping == DAMPING[0] else factor.solve(b)
+            solve = factor.solve_refined if self._damping == DAMPING[0] else factor.solve
+            return np.column_stack([solve(b) for b in B.T])
 
     def _direction_by_products(self) -> tuple[Vector, Vector]:
         """Solve by conjugate gradients, preconditioned by the diagonal, roughly."""
-        scale = self.scale
-        diagonal = 1.0 + scale * self.shards.curvature_diagonal()
+        scale, diagonal = self.scale, self._diagonal()
         p, left, n_products = conjugate_gradients(
-            lambda d: d + scale * self.shards.curvature_times(d),
+            lambda d: self.regulariser.part(d) + scale * self.shards.curvature_times(d),
             lambda r: r / diagonal,
             self.residual,
-            FORCING * sqrt(self.distance),
+            FORCING * sqrt(float(self.residual @ self.residual)),
             MOST_PRODUCTS,
         )
         self.run.effort += n_products * steps_worth(self.band_size, self.shards.n_rows)
         return p, left
+
+    def _diagonal(self) -> Vector:
+        """Return the Hessian's diagonal."""
+        diagonal = self.scale * self.shards.curvature_diagonal()
+        self.regulariser.add_curvature(diagonal)
+        return diagonal
 
     def _gram(self) -> Matrix:
         """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh if that is less."""
@@ -178,9 +232,10 @@ class Smoothed:
         That is 0, and nothing moves, if no direction leads downwards as far as rounding can tell.
         """
         accuracy = self._accuracy()
-        done = self.shards.whole_step(self.w, self.v, accuracy, self._damping)
+        at_once = (self.w, self.v, accuracy, self._damping, self.regulariser.is_free)
+        done = None if self.is_flat else self.shards.whole_step(*at_once)
         if done is not None:
-            decrement, tau, responses = done
+            decrement, tau, self._condition, responses = done
             self._damp(tau)
             self._locate(responses, self.v)
             return decrement
@@ -193,8 +248,10 @@ class Smoothed:
         decrement = -float(self.residual @ p)
         if self.is_smooth and self._is_worth_a_look(decrement):
             self.shards.propose(1.0)
-            self._proposed_weights = self.w + p if left is None else self.w + p - left
-        tau = self.shards.step_to_minimum(Line(-decrement, float(self.w @ p), float(p @ p), accuracy), taus, values)
+            proposed = self.regulariser.part(self.w + p)
+            self._proposed_weights = proposed if left is None else proposed - left
+        u = self.regulariser.part(p)
+        tau = self.shards.step_to_minimum(Line(-decrement, float(self.w @ u), float(u @ u), accuracy), taus, values)
         self._damp(tau)
         self.w += tau * p
         responses, change = self.shards.respond(tau)
@@ -202,8 +259,8 @@ class Smoothed:
         return decrement
 
     def _damp(self, tau: float) -> None:
-        """Choose the damping of the next direction: more after a short step, which rounding may have caused."""
-        if tau < SHORT_STEP:
+        """Choose the damping of the next direction: more after a short step that rounding may have caused."""
+        if tau < SHORT_STEP and self._condition > HEALTHY:
             self._damping = min(DAMPING[1], 100.0 * self._damping)
         elif tau > LONG_STEP:
             self._damping = max(DAMPING[0], 0.1 * self._damping)
@@ -227,7 +284,7 @@ class Smoothed:
         """
         assert self._proposed_weights is not None
         _, gap, excess = self.shards.compare()
-        apart = self.w - self._proposed_weights
+        apart = self.regulariser.part(self.w) - self._proposed_weights
         if excess is not None:
             apart += excess
-        return gap + 0.5 * float(apart @ apart)
+        return gap + 0.5 * self.regulariser.squared(apart)

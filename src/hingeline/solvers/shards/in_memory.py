@@ -61,7 +61,7 @@ class InMemoryShards(Shards):
         data = problem.data
         self.problem, self.loss, self.alpha, self.team = problem, problem.loss, alpha, team
         self.n_rows, self.n_weights, self.n_stored = data.n_rows, data.n_features + 1, data.n_stored
-        self.longest = sqrt(data.largest_q)
+        self.longest, self.bias = sqrt(data.largest_q), data.rows.bias
         self._between = between
         self.n_shards = shard_count(data.n_stored, self.n_weights, team.n_threads)
         self._parts = np.empty((self.n_shards - 1, self.n_weights))  # what all shards but the first add up in
@@ -266,16 +266,16 @@ class InMemoryShards(Shards):
         self._each(Shard.adopt, self.n_rows)
 
     def whole_step(  # noqa: D102
-        self, w: Vector, v: Vector, accuracy: float, damping: float
-    ) -> tuple[float, float, Responses] | None:
+        self, w: Vector, v: Vector, accuracy: float, damping: float, free: bool
+    ) -> tuple[float, float, float, Responses] | None:
         if self._small is None:
             return None
         shard, (H, p) = self._shards[0], self._small
         problem = (shard.rows, self.loss, self._arrays, shard.delta, shard.scale, shard.distinct)
-        decrement, tau, responses = step_at_once(*problem, accuracy, damping, w, v, H, p)
+        decrement, tau, condition, responses = step_at_once(*problem, accuracy, damping, free, w, v, H, p)
         violation, band_size, moved, losses, gap = responses
         self._between()
-        return decrement, tau, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)
+        return decrement, tau, condition, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)
 
     def sample(self, step: int) -> Shards | None:  # noqa: D102
         part = sample_of(self.problem, step, self.team)

@@ -64,6 +64,8 @@ class Shards(ABC):
         Stored values of X.
     longest : float
         Length of the longest row.
+    bias : float
+        Value of the constant feature whose weight is the intercept's.
     """
 
     loss: Loss
@@ -71,6 +73,7 @@ class Shards(ABC):
     n_weights: int
     n_stored: int
     longest: float
+    bias: float
 
     # The certificate.
 
@@ -179,10 +182,11 @@ class Shards(ABC):
         return search(self.derivatives, line, taus, values)
 
     def whole_step(
-        self, w: Vector, v: Vector, accuracy: float, damping: float
-    ) -> tuple[float, float, Responses] | None:
+        self, w: Vector, v: Vector, accuracy: float, damping: float, free: bool
+    ) -> tuple[float, float, float, Responses] | None:
         """Do a whole step of Newton's method in one call, if the problem is that small; w and v = Z' alpha are moved.
 
-        Returns the decrease that the direction promised (twice), the step along it, and the responses.
+        ``free`` leaves the intercept out of the regulariser; some row must be in the band then. Returns the decrease
+        that the direction promised (twice), the step along it, a bound of the Hessian's condition, and the responses.
         """
         return None

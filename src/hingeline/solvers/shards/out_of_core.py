@@ -39,7 +39,7 @@ class BlockShards(Shards):
         assert data.blocks is not None
         self.problem, self.loss, self.alpha, self.blocks = problem, problem.loss, alpha, data.blocks
         self.n_rows, self.n_weights, self.n_stored = data.n_rows, data.n_features + 1, data.n_stored
-        self.longest = sqrt(data.largest_q)
+        self.longest, self.bias = sqrt(data.largest_q), data.rows.bias
         self._between = between
         self._vectors: Vectors | None = None
         self._a: Vector | None = None

@@ -55,14 +55,16 @@ def step_at_once(
     distinct: bool,
     accuracy: float,
     damping: float,
+    free: bool,
     w: Vector,
     v: Vector,
     H: Matrix,
     p: Vector,
-) -> tuple[float, float, tuple[float, int, int, float, float]]:
+) -> tuple[float, float, float, tuple[float, int, int, float, float]]:
     """Move w, with its margins, responses and v = Z' alpha, to the minimum along Newton's direction.
 
-    H and p are room to work in. Returns the decrease that the direction promised (twice), the step along it, and what
+    ``free`` leaves the intercept, the last weight, out of the regulariser. H and p are room to work in. Returns the
+    decrease that the direction promised (twice), the step along it, a bound of the Hessian's condition number, and what
     ``respond`` returns.
     """
     _, s, m, t, _, _, band, _ = vectors
@@ -70,15 +72,26 @@ def step_at_once(
     H[:] = 0.0
     gram(rows, band, distinct, H, 0, n)
     H *= scale
-    decrement, wp, pp = 0.0, 0.0, 0.0
-    for j in range(d):
+    decrement, wp, pp, condition = 0.0, 0.0, 0.0, 0.0
+    last = d - ONE
+    regularised = last if free else d
+    for j in range(regularised):
         H[j, j] += 1.0
         p[j] = v[j] - w[j]
-    solve_positive(H, p, damping)
-    for j in range(d):
+        condition += H[j, j]  # no eigenvalue is below 1, but for a free intercept
+    if free:
+        p[last] = v[last]
+        curvature = H[last, last]
+        solve_positive(H, p, damping)
+        condition = max(condition, curvature / (H[last, last] * H[last, last]))
+    else:
+        solve_positive(H, p, damping)
+    for j in range(regularised):
         decrement += (v[j] - w[j]) * p[j]
         wp += w[j] * p[j]
         pp += p[j] * p[j]
+    if free:
+        decrement += v[last] * p[last]
     if not 0.0 < decrement < np.inf:  # no step leads downwards as far as rounding can tell
         decrement = 0.0
         p[:] = 0.0
@@ -91,4 +104,4 @@ def step_at_once(
     for j in range(d):
         w[j] += tau * p[j]
     v[:] = 0.0
-    return decrement, tau, respond(rows, loss, vectors, tau, delta, False, True, v, 0, n)
+    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, False, True, v, 0, n)

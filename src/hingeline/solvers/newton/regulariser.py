@@ -1,0 +1,50 @@
+"""The regulariser as Newton's method sees it: |w|^2/2 over all weights, or over all but that of a free intercept.
+
+With a free intercept, the last entry of the gradient is that of -Z' alpha alone: what the condition sum_i alpha_i s_i =
+0 of the dual lacks. The Hessian has no 1 there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...kernels.types import Vector
+from ..shards.interface import Shards
+
+
+class Regulariser(NamedTuple):
+    """|w|^2/2; ``is_free`` leaves the last weight, the intercept's, out of it."""
+
+    is_free: bool
+    spread: float  # length of the longest row over the value of its constant feature
+
+    @classmethod
+    def of(cls, shards: Shards, is_free: bool) -> Regulariser:
+        """Return the regulariser for rows that have a constant feature, if the intercept is free."""
+        return cls(is_free, shards.longest / shards.bias if is_free else 1.0)
+
+    def part(self, w: Vector) -> Vector:
+        """Return the part of w that is regularised: w itself, or a copy whose last entry is zero."""
+        if not self.is_free:
+            return w
+        u = w.copy()
+        u[-1] = 0.0
+        return u
+
+    def squared(self, residual: Vector) -> float:
+        """Return the squared length of w - Z' alpha that is left when dual variables keep the condition.
+
+        What the condition lacks is then taken from some rows. That moves Z' alpha by so many times as much as the
+        longest row is long, at the most.
+        """
+        squared = float(residual @ residual)
+        if self.is_free:
+            lacking = float(residual[-1])
+            squared += (self.spread * self.spread - 1.0) * lacking * lacking
+        return squared
+
+    def add_curvature(self, diagonal: Vector) -> None:
+        """Add the regulariser's curvature to the Hessian's diagonal, which stays positive."""
+        diagonal[:-1] += 1.0
+        if not self.is_free or not diagonal[-1] > 0.0:
+            diagonal[-1] += 1.0
