@@ -2,7 +2,8 @@
 
 An intercept that is not regularised adds this condition to the dual, and a dual value bounds the optimum from below
 only if it holds. Engines end near to it; what is left goes to the variables that can move at no price to first order,
-those between their bounds, each by its share of the room that it has. If that is not enough, all variables take part.
+those between their bounds, each by its share of the room that it has. If that is not enough, the heavier side is scaled
+down: variables at 0 stay there.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def balance(problem: Problem, alpha: Vector) -> None:
     near_low, near_high = np.where(beta > 0.0, np.maximum(low, 0.0), low), np.where(beta < 0.0, 0.0, high)
     share = _room(beta, near_low, near_high) if problem.loss.is_bounded else np.where(beta != 0.0, C, 0.0)
     _shift(beta, share, near_low, near_high)
-    _shift(beta, C, low, high)
+    _shift(beta, np.maximum(beta if _total(beta) > 0.0 else -beta, 0.0), np.minimum(beta, 0.0), np.maximum(beta, 0.0))
     alpha[:] = beta * s
 
 

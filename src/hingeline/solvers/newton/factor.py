@@ -20,6 +20,7 @@ class Factor:
 
     def __init__(self, H: Matrix, factor: Matrix, root: Vector) -> None:
         self._H, self._factor, self._root = H, factor, root
+        self.condition = 1.0 / float(factor.diagonal().min()) ** 2  # largest ratio of a diagonal entry to its pivot
 
     def solve(self, b: Vector) -> Vector:
         """Return H^-1 b, about."""

@@ -29,7 +29,7 @@ from .smoothed import Smoothed
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and for stages that gain FAST
 WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # near to a known solution: the share of the margins' way, in the same units
 NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
-CLOSE = 4.0  # times what is asked for: a new centre is enough from here on, the width stays
+CLOSE = 4.0  # times what is asked for: a new centre is enough from here on, the width stays while that gains enough
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
 LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
@@ -177,10 +177,11 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
             failed = not (solved or passing)
             failed_stages += failed
             unsettled = min(reached, smoothed.gap)
+            halved = unsettled < 0.5 * least
             idle, least = (0, unsettled) if unsettled < least else (idle + 1, least)
             if failed_stages >= FAILED_STAGES or idle >= IDLE:
                 raise Ended("rounding")
             fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
-            stays = fast or smoothed.is_within(run.stop, CLOSE)
+            stays = fast or (halved and smoothed.is_within(run.stop, CLOSE))
             last_stage, steps = smoothed.violation, 0
             smoothed.next_stage(WIDER if failed else 1.0 if stays else NARROWER)

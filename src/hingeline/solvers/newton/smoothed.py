@@ -51,7 +51,7 @@ class Smoothed:
         self.is_tiny = shards.n_rows * (shards.n_weights - 1) < TINY
         self._searched = 0
         self._damping = DAMPING[0]
-        self._condition = 1.0  # a bound of the last Hessian's condition number
+        self._condition = 1.0  # of the last Hessian, scaled: the largest ratio of a diagonal entry to its pivot
         self._G: Matrix = np.zeros((0, 0))
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
         self.w = w
@@ -188,13 +188,15 @@ class Smoothed:
         """
         n_threads = self.run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
         with blas_threads(n_threads) if n_threads > 1 else nullcontext():
-            self._condition = float(H.trace()) / least
-            if self._damping == DAMPING[0] and self._condition <= HEALTHY:
-                _, x, info = lapack.dposv(H, B, lower=True, overwrite_a=True)
+            diagonal = H.diagonal().copy()
+            if self._damping == DAMPING[0] and float(diagonal.sum()) <= HEALTHY * least:
+                factor, x, info = lapack.dposv(H, B, lower=True, overwrite_a=True)
+                self._condition = float((diagonal / factor.diagonal() ** 2).max()) if info == 0 else inf
                 return np.asarray(x) if info == 0 else None
             factor = factored(H, self._damping)
             if factor is None:
                 return None
+            self._condition = factor.condition
             solve = factor.solve_refined if self._damping == DAMPING[0] else factor.solve
             return np.column_stack([solve(b) for b in B.T])
 

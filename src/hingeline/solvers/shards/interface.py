@@ -187,6 +187,6 @@ class Shards(ABC):
         """Do a whole step of Newton's method in one call, if the problem is that small; w and v = Z' alpha are moved.
 
         ``free`` leaves the intercept out of the regulariser; some row must be in the band then. Returns the decrease
-        that the direction promised (twice), the step along it, a bound of the Hessian's condition, and the responses.
+        that the direction promised (twice), the step along it, the Hessian's condition, and the responses.
         """
         return None

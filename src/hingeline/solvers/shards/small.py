@@ -17,18 +17,21 @@ from .line import MOST_EVALUATIONS, Line, search_at_once, step_found
 
 
 @kernel
-def solve_positive(H: Matrix, x: Vector, damping: float) -> None:
+def solve_positive(H: Matrix, x: Vector, damping: float) -> float:
     """x <- (H + damping diag(H))^-1 x; of H, the upper triangle is read, and left as a Cholesky factor.
 
     H is positive definite, but rounding may have made a pivot too small or negative: it is replaced by what damping
-    adds. So x is finite and a direction of descent in any case.
+    adds. So x is finite and a direction of descent in any case. Returns the largest ratio of a diagonal entry to its
+    pivot: about what a scaled H has for a condition number.
     """
-    n = np.uint64(x.size)
+    n, condition = np.uint64(x.size), 1.0
     for k in range(n):
         diagonal = H[k, k]
         for i in range(k):
             diagonal += H[i, k] * H[i, k]
-        H[k, k] = np.sqrt(max(H[k, k], 0.0) + damping * diagonal)
+        pivot = max(H[k, k], 0.0) + damping * diagonal
+        condition = max(condition, diagonal / pivot)
+        H[k, k] = np.sqrt(pivot)
         for j in range(k + ONE, n):
             H[k, j] /= H[k, k]
         for i in range(k + ONE, n):
@@ -43,6 +46,7 @@ def solve_positive(H: Matrix, x: Vector, damping: float) -> None:
         for j in range(last + ONE, n):
             x[last] -= H[last, j] * x[j]
         x[last] /= H[last, last]
+    return condition
 
 
 @kernel
@@ -64,28 +68,22 @@ def step_at_once(
     """Move w, with its margins, responses and v = Z' alpha, to the minimum along Newton's direction.
 
     ``free`` leaves the intercept, the last weight, out of the regulariser. H and p are room to work in. Returns the
-    decrease that the direction promised (twice), the step along it, a bound of the Hessian's condition number, and what
-    ``respond`` returns.
+    decrease that the direction promised (twice), the step along it, and what ``solve_positive`` and ``respond`` return.
     """
     _, s, m, t, _, _, band, _ = vectors
     d, n = np.uint64(w.size), np.uint64(m.size)
     H[:] = 0.0
     gram(rows, band, distinct, H, 0, n)
     H *= scale
-    decrement, wp, pp, condition = 0.0, 0.0, 0.0, 0.0
+    decrement, wp, pp = 0.0, 0.0, 0.0
     last = d - ONE
     regularised = last if free else d
     for j in range(regularised):
         H[j, j] += 1.0
         p[j] = v[j] - w[j]
-        condition += H[j, j]  # no eigenvalue is below 1, but for a free intercept
     if free:
         p[last] = v[last]
-        curvature = H[last, last]
-        solve_positive(H, p, damping)
-        condition = max(condition, curvature / (H[last, last] * H[last, last]))
-    else:
-        solve_positive(H, p, damping)
+    condition = solve_positive(H, p, damping)
     for j in range(regularised):
         decrement += (v[j] - w[j]) * p[j]
         wp += w[j] * p[j]
