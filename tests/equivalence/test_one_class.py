@@ -1,4 +1,4 @@
-"""The one-class machine: against scikit-learn, and its own definition."""
+"""The one-class model: against scikit-learn, and its own definition."""
 
 import warnings
 
@@ -12,7 +12,8 @@ from sklearn.svm import OneClassSVM as SklearnOneClassSVM
 
 from hingeline import OneClassSVM
 from hingeline.data.read import read_data
-from hingeline.solvers.one_class.one_class import around_total, quantile, train_one_class
+from hingeline.solvers.one_class.dual_variables import around_total, quantile
+from hingeline.solvers.one_class.one_class import train_one_class
 from hingeline.solvers.stop import Stop
 
 examples = settings(max_examples=30)

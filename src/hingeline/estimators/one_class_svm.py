@@ -40,13 +40,13 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         At most this share of the rows lies outside, and at least this share are support vectors.
     tol : float
         Training ends when the largest violation of the optimality conditions, a difference of two scores, is below
-        ``tol``.
+        ``tol``, and the duality gap at most 1e-3.
     gap_tol : float, optional
         Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     solver : {"auto", "baseline", "avsf", "hybrid"}
         "hybrid" visits rows with adaptive frequencies and leaves out those that are settled, "avsf" leaves out none,
         and "baseline" visits all rows equally often. "auto" is the hybrid, and solves tiny problems (rows x columns up
-        to 1e4) more accurately than ``tol`` asks for.
+        to 1e4) more accurately than ``tol`` asks for. If sweeps converge slowly, Newton's method takes over.
     max_iter, max_time : optional
         Caps on sweeps and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the model is usable.
     random_state : int, RandomState or None
@@ -60,7 +60,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
     offset_, intercept_
         rho, and an array with -rho: ``decision_function`` returns ``score_samples`` - ``offset_``.
     dual_coef_ : ndarray of shape (n_samples,)
-        alpha_i, with ``coef_`` = sum_i alpha_i x_i; one entry per row, also if it is zero.
+        alpha_i, with ``coef_`` = sum_i alpha_i x_i up to rounding; one entry per row, also if it is zero.
     support_ : ndarray
         Rows with alpha_i > 0.
     n_features_in_, feature_names_in_

@@ -17,7 +17,7 @@ from hingeline.solvers.driver import Run
 from hingeline.solvers.finish import ended
 from hingeline.solvers.multiclass.crammer_singer import train_crammer_singer
 from hingeline.solvers.multiclass.dual_state import dual_state
-from hingeline.solvers.multiclass.newton_system import WIDE, hessian, solve_scaled
+from hingeline.solvers.multiclass.newton_system import WIDE, hessian
 from hingeline.solvers.multiclass.proximal_newton import proximal_newton
 from hingeline.solvers.multiclass.smoothed_examples import Responses, along_line, respond
 from hingeline.solvers.stop import Stop
@@ -95,20 +95,6 @@ def test_hessian(layout):
         J = responses.stiffness[i] * (np.diag(inside) - np.outer(inside, inside) / inside.sum())
         expected += np.kron(J, np.outer(with_bias[i], with_bias[i]))
     np.testing.assert_allclose(np.tril(hessian(data.rows, responses, d, Pace())), np.tril(expected), atol=1e-12)
-
-
-def test_newtons_equation_bears_bad_scaling():
-    rng = np.random.default_rng(0)
-    scales = 10.0 ** rng.uniform(-8, 8, size=12)
-    root = rng.normal(size=(12, 12)) * scales
-    H, x = root.T @ root, rng.normal(size=12) / scales
-    np.testing.assert_allclose(solve_scaled(np.tril(H), H @ x) * scales, x * scales, rtol=1e-6)
-
-
-def test_a_singular_equation_still_gives_a_descent():
-    x = np.array([1.0, 1e8, -1e8])
-    b = np.array([1.0, -2.0, 0.5])
-    assert solve_scaled(1e20 * np.outer(x, x) + np.eye(3), b) @ b > 0.0
 
 
 @st.composite

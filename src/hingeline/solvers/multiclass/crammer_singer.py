@@ -41,12 +41,13 @@ from ..finish import ended, run_accurately, solution_of
 from ..frequencies import Frequencies
 from ..one_versus_rest import OneVersusRest
 from ..select import is_for_rounding
+from ..stages import FINE_GAP
 from ..stop import Stop
 from ..train import train
 from ..trend import Budget
 from .dual_state import DualState, dual_state
 from .example_steps import Seen, visit_examples
-from .proximal_newton import GOOD_GAP, LARGEST_SYSTEM, proximal_newton
+from .proximal_newton import LARGEST_SYSTEM, proximal_newton
 from .twins import Twins, contradictory_twins
 
 ACCURATE = 1e-9  # violation to which small problems are solved
@@ -110,7 +111,7 @@ def _sweep_then_newton(sweep: Callable[[], None], state: DualState, run: Run) ->
     run.begin_phase(goal, Budget(review=REVIEWED_SWEEPS * (SWEEP + data.n_rows), rival=cost, most=cost))
     reason = ended(sweep)
     # At large C a small violation may still be a large gap.
-    is_done = state.refresh(Pace()).gap <= GOOD_GAP if reason == "tol" else reason not in (NEXT_PHASE, "rounding")
+    is_done = state.refresh(Pace()).gap <= FINE_GAP if reason == "tol" else reason not in (NEXT_PHASE, "rounding")
     if is_done:
         return reason, HYBRID
     run.begin_phase(goal, Budget())

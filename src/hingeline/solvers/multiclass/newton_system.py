@@ -1,4 +1,4 @@
-"""Newton's equation for Crammer and Singer's smoothed problem: its Hessian, and a solution that bears bad scaling.
+"""The Hessian of Crammer and Singer's smoothed problem.
 
 The unknowns lie class by class: H = I + sum_i J_i (x) x_i x_i' has a block of features for each pair of classes, and
 J_i = (I - 11'/|S_i|)/sigma_i on the support S_i of example i. Blocks (c, e) are computed for e <= c.
@@ -7,7 +7,6 @@ J_i = (I - 11'/|S_i|)/sigma_i on the support S_i of example i. Blocks (c, e) are
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
 from ...kernels.compile import by_type, kernel
 from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
@@ -17,7 +16,6 @@ from .smoothed_examples import Responses
 
 WIDE = 32  # columns of dense rows from which on BLAS multiplies blocks faster than the kernel
 BLOCK = 4096  # rows that are copied for it at a time
-RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # added to a Hessian of unit diagonal until it can be factorised
 
 
 def hessian(rows: Rows, responses: Responses, n_weights: int, pace: Pace) -> Matrix:
@@ -34,30 +32,6 @@ def hessian(rows: Rows, responses: Responses, n_weights: int, pace: Pace) -> Mat
             add_hessian(rows, responses, most, H, begin, end)
     H.flat[:: len(H) + 1] += 1.0
     return H
-
-
-def solve_scaled(H: Matrix, b: Vector) -> Vector:
-    """Solve H p = b, H's lower blocks given: factorised with a unit diagonal, and refined once. H is overwritten.
-
-    If rounding makes nonsense of every factorisation, p is b over the diagonal: a descent in any case.
-    """
-    scale = 1.0 / np.sqrt(np.diag(H))
-    H *= scale[:, None]
-    H *= scale
-    upper = H.T  # of LAPACK, which counts by columns
-    rhs = scale * b
-    for ridge in RIDGES:
-        factor = upper.copy(order="F")
-        factor.flat[:: len(H) + 1] += ridge
-        factor, info = lapack.dpotrf(factor, lower=False, overwrite_a=True, clean=False)
-        if info == 0:
-            u, _ = lapack.dpotrs(factor, rhs, lower=False)
-            more, _ = lapack.dpotrs(factor, rhs - blas.dsymv(1.0, upper, u, lower=False), lower=False)
-            for solution in (u + more, u):
-                p = scale * solution
-                if np.isfinite(p).all() and p @ b > 0.0:
-                    return p
-    return b * scale * scale
 
 
 def _add_dense_hessian(rows: DenseRows, responses: Responses, H: Matrix, part: slice) -> None:

@@ -1,0 +1,76 @@
+"""Sweeps with Newton's method as their finish, for the problems that have no plan of phases (train.py).
+
+Sweeps are cheap and often enough. They go on as long as their trend promises an end sooner than Newton's method would
+reach it; an engine that was asked for by name gets ``PATIENCE`` times as much. What they leave is certified: it is the
+exact violation that must be below tol, and the gap must be good too. If not, Newton's method goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..runtime.pace import Pace
+from ..solution import Certificate
+from .clock import NEXT_PHASE
+from .driver import SWEEP, Run
+from .engines import AUTO, HYBRID, NEWTON
+from .finish import ended
+from .rounding import NEAR_FLOOR
+from .stop import GOOD_GAP, Stop
+from .trend import Budget
+
+REVIEWED_SWEEPS = 20  # after which their trend is compared with the cost of Newton's method
+PATIENCE = 10.0
+UNFINISHED = ("tol", "rounding", "stalled", NEXT_PHASE)  # reasons after which there may be more to gain
+
+
+@dataclass(frozen=True)
+class Handover:
+    """Two engines for one problem.
+
+    Attributes
+    ----------
+    sweep, newton : the engines; each goes on from what the other has left
+    certify : the exact certificate of what they have left
+    n_rows : visits in a sweep
+    newton_cost : of Newton's method, in visits
+    """
+
+    sweep: Callable[[], None]
+    newton: Callable[[], None]
+    certify: Callable[[Pace], Certificate]
+    n_rows: int
+    newton_cost: float
+
+    def run(self, run: Run, goal: Stop, solver: str) -> tuple[str, Certificate, str]:
+        """Train until ``goal`` is reached or nothing is left to gain; returns why, the certificate, and the engines."""
+        engine = HYBRID if solver == AUTO else solver
+        most = self.newton_cost if solver == AUTO else PATIENCE * self.newton_cost
+        stop = run.stop
+        run.begin_phase(goal, Budget(review=REVIEWED_SWEEPS * (SWEEP + self.n_rows), rival=most, most=most))
+        reason, certificate = self._phase(run, self.sweep)
+        if reason in UNFINISHED and not self._is_done(run, goal, certificate):
+            run.begin_phase(goal, Budget())
+            reason, certificate = self._phase(run, self.newton)
+            engine = f"{engine}+{NEWTON}"
+        run.begin_phase(stop, Budget())
+        if reason in UNFINISHED:
+            reason = self._true_reason(run, stop, certificate)
+        return reason, certificate, engine
+
+    def _phase(self, run: Run, engine: Callable[[], None]) -> tuple[str, Certificate]:
+        reason = ended(engine)
+        return reason, run.certificate_after(reason, Pace(run.clock.check_cancelled))
+
+    def _is_done(self, run: Run, goal: Stop, certificate: Certificate) -> bool:
+        """Tell whether nothing is left to do. A small violation may still be a large gap, at large C for one."""
+        is_small = goal.met(certificate) or certificate.violation <= NEAR_FLOOR * run.floor()
+        return is_small and certificate.gap <= GOOD_GAP
+
+    def _true_reason(self, run: Run, stop: Stop, certificate: Certificate) -> str:
+        """Return why training ends, now that no engine could do more."""
+        if stop.met(certificate) and certificate.gap <= GOOD_GAP:
+            return stop.rule
+        is_rounding = certificate.gap <= GOOD_GAP or certificate.violation <= NEAR_FLOOR * run.floor()
+        return "rounding" if is_rounding else "stalled"
