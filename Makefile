@@ -9,7 +9,11 @@ CACHED = NUMBA_CACHE_DIR="$$($(BIN)/python tools/source_hash.py)"
 WORKERS = -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-portable lint format docs bench clean
+# The oldest versions of everything, in an environment of their own; its Python must have wheels of them.
+OLDEST := .venv-oldest
+OLDEST_EXTRAS := viz zstd data progress test
+
+.PHONY: help demo test tests-alone test-portable test-oldest test-python lint format docs bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,8 +21,16 @@ help:  ## list the targets
 demo: $(VENV)/demo.stamp  ## train both engines over a grid of C on built-in data; a table and a plot
 	$(CACHED) $(BIN)/hingeline demo
 
-test: lint  ## lint, types, and the tests with warnings as errors
+test: lint tests-alone  ## lint, types, and the tests with warnings as errors
+
+tests-alone: $(VENV)/all.stamp
 	$(CACHED) $(BIN)/python -m pytest $(WORKERS)
+
+test-python:  ## the tests on another Python: make test-python PYTHON=python3.12
+	$(MAKE) tests-alone VENV=.venv-$(notdir $(PYTHON)) PYTHON=$(PYTHON)
+
+test-oldest: $(OLDEST)/all.stamp  ## the tests with the oldest versions of all dependencies: make test-oldest PYTHON=python3.10
+	$(OLDEST)/bin/python -m pytest $(WORKERS) -W ignore::DeprecationWarning  # old packages use what newer ones give up
 
 test-portable: $(VENV)/all.stamp  ## the numerical tests as other CPUs would run them
 	$(BIN)/python tools/portable_tests.py $(WORKERS)
@@ -41,8 +53,8 @@ bench:  ## say how to run the benchmarks
 	@echo "The benchmarks are scripts that name their data on the command line:"
 	@ls benchmarks/*.py 2>/dev/null | sed 's|^|  $(BIN)/python |' || true
 
-clean:  ## remove the virtual environment, caches and build products
-	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/gallery
+clean:  ## remove the virtual environments, caches and build products
+	rm -rf $(VENV) .venv-* .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/gallery
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -55,3 +67,10 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 $(VENV)/all.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[all]"
 	touch $(VENV)/demo.stamp $@
+
+$(OLDEST)/all.stamp: pyproject.toml tools/oldest_requirements.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --no-deps -e .
+	$(OLDEST)/bin/python tools/oldest_requirements.py $(OLDEST_EXTRAS) >$(OLDEST)/requirements.txt
+	$(OLDEST)/bin/python -m pip install --quiet -r $(OLDEST)/requirements.txt
+	touch $@

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import processes
 import pytest
+from fault_rows import row
 from problems import classification, csr, regression
 from sklearn.model_selection import StratifiedKFold
 
@@ -126,6 +127,7 @@ def test_broken_starts_are_done_without(data, monkeypatch):
     assert all(None not in row for row in scores_in("out"))
 
 
+@row("search-changed")
 def test_a_changed_command_or_changed_data_is_noticed(data, capsys):
     words = [*GRID, "--out", "out", data]
     assert search(*words) == 0
@@ -176,6 +178,7 @@ def test_usage(data, capsys):
         assert message in capsys.readouterr().err
 
 
+@row("interrupt-search")
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 def test_ctrl_c(tmp_path):
     rng = np.random.default_rng(0)

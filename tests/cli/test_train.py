@@ -13,6 +13,7 @@ import time
 import numpy as np
 import processes
 import pytest
+from fault_rows import row
 from svmlight_files import make_rows, text_of, write_rows
 
 from hingeline.cli import main
@@ -262,6 +263,7 @@ def test_saving_changes_nothing_and_the_end_is_a_start(files, capsys, kind, data
     assert set(os.listdir()) == before | {"model", "state"}
 
 
+@row("checkpoint-other")
 def test_a_checkpoint_of_another_problem_is_refused(files, capsys):
     trained("--checkpoint", "state", "many")
     trained("--checkpoint", "state", "-e", "0.001", "--seed", "3", "many")  # the same problem
@@ -278,6 +280,7 @@ def test_a_checkpoint_of_another_problem_is_refused(files, capsys):
     assert not (files / "other").exists()
 
 
+@row("checkpoint-damaged")
 def test_what_is_no_checkpoint(files, capsys):
     (files / "state").write_text("hello")
     assert main(["train", "--checkpoint", "state", "many"]) == 1
@@ -293,6 +296,7 @@ def test_what_is_no_checkpoint(files, capsys):
         assert "damaged" in capsys.readouterr().err
 
 
+@row("interrupt-train")
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
 @pytest.mark.parametrize("named", [True, False])
 def test_interrupted(hard, files, named):

@@ -3,6 +3,7 @@
 import joblib
 import numpy as np
 import pytest
+from fault_rows import row
 from problems import classification, csr, every_layout
 from scipy import sparse
 
@@ -72,6 +73,7 @@ def test_labels_and_names(frame, labels, expected):
     assert model.feature_names_in_.tolist() == NAMES
 
 
+@row("predict-names")
 def test_names_are_checked_and_forgotten():
     frame = FRAMES["pandas"](X)
     model = LinearSVC().fit(frame, Y)
@@ -130,6 +132,7 @@ def test_a_fit_leaves_x_alone():
             np.testing.assert_array_equal(part, copy)
 
 
+@row("x-mapped")
 @pytest.mark.parametrize("make", [np.ascontiguousarray, csr, lambda X: csr(X, value=np.float32)])
 def test_memory_mapped_input(make, tmp_path, expected):
     joblib.dump((make(X), Y), tmp_path / "data.joblib")

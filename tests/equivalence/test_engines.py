@@ -55,11 +55,15 @@ def objectives(model, X, y, loss, C, weights=None):
     ]
 
 
-def assert_equals_sklearn(X, y, loss, C, parameters, *, sample_weight=None, weights=None, **ours):
-    """Fit both, and compare the objectives; ``weights`` are the rows' weights that follow from the parameters."""
+def assert_equals_sklearn(X, y, loss, C, parameters, *, sample_weight=None, weights=None, class_weight=None, **ours):
+    """Fit both, and compare the objectives; ``weights`` are the rows' weights that follow from the parameters.
+
+    ``class_weight`` is what scikit-learn gets instead: before version 1.7 it balanced without a look at weights.
+    """
     model = LinearSVC(loss=loss, C=C, gap_tol=GAP, random_state=0, **parameters, **ours)
     model.fit(X, y, sample_weight=sample_weight)
-    peer = SklearnLinearSVC(loss=loss, C=C, dual=True, tol=1e-10, max_iter=10**6, random_state=0, **parameters)
+    theirs = {**parameters, **({} if class_weight is None else {"class_weight": class_weight})}
+    peer = SklearnLinearSVC(loss=loss, C=C, dual=True, tol=1e-10, max_iter=10**6, random_state=0, **theirs)
     peer.fit(X, y, sample_weight=sample_weight)
     dense = X.toarray() if sparse.issparse(X) else X
     expected = objectives(peer, dense, y, loss, C, weights)
@@ -92,7 +96,8 @@ def test_weights(loss, sample_weight, class_weight):
     factor = class_weight if isinstance(class_weight, dict) else balanced if class_weight else {-1: 1.0, 1: 1.0}
     weights = rows * np.where(y == 1, factor[1], factor[-1])
     parameters = {"class_weight": class_weight}
-    assert_equals_sklearn(X_DENSE, y, loss, 0.5, parameters, sample_weight=sample_weight, weights=weights)
+    how = {"sample_weight": sample_weight, "weights": weights, "class_weight": factor}
+    assert_equals_sklearn(X_DENSE, y, loss, 0.5, parameters, **how)
 
 
 @pytest.mark.parametrize("class_weight", [None, {0: 0.5, 2: 3.0}, "balanced"], ids=["none", "dict", "balanced"])

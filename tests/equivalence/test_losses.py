@@ -97,8 +97,10 @@ def test_logistic_equals_a_general_minimiser():
 def test_logistic_regression_equals_sklearn(C, class_weight):
     X, y = LABELLED
     ours = LogisticRegression(C=C, gap_tol=1e-12, class_weight=class_weight, intercept_scaling=2.0).fit(X, y, WEIGHTS)
+    balanced = {c: WEIGHTS.sum() / (2.0 * WEIGHTS[y == c].sum()) for c in (-1, 1)}  # as scikit-learn does since 1.7
+    factor = balanced if class_weight else None
     theirs = SklearnLogisticRegression(
-        C=C, solver="liblinear", tol=1e-10, max_iter=10_000, class_weight=class_weight, intercept_scaling=2.0
+        C=C, solver="liblinear", tol=1e-10, max_iter=10_000, class_weight=factor, intercept_scaling=2.0
     ).fit(X, y, WEIGHTS)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from other_problems import loss_sum, sparse_primal, sparse_violations, two_layouts
@@ -20,6 +21,12 @@ from hingeline.solvers.stop import Stop
 
 LOSSES = {"squared_hinge": SquaredHinge, "logistic": Logistic}
 examples = settings(max_examples=30)
+NAMES_PENALTIES = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # later l1_ratio alone says it
+
+
+def sklearns(penalty, **how):
+    """Return scikit-learn's classifier with a penalty."""
+    return SklearnLogisticRegression(**({"penalty": penalty} if NAMES_PENALTIES else {}), **how)
 
 
 def train(name, X, y, C=1.0, *, weights=None, bias=0.0, solver="auto", seed=0, **how):
@@ -57,9 +64,7 @@ def test_squared_hinge_as_scikit_learn(C, fit_intercept):
 def test_logistic_as_scikit_learn(C):
     X, y = classification(120, 15, seed=2)
     ours = LogisticRegression(penalty="l1", C=C, tol=1e-8, fit_intercept=False).fit(X, y)
-    peer = SklearnLogisticRegression(
-        l1_ratio=1.0, C=C, solver="liblinear", tol=1e-10, max_iter=10_000, fit_intercept=False
-    )
+    peer = sklearns("l1", l1_ratio=1.0, C=C, solver="liblinear", tol=1e-10, max_iter=10_000, fit_intercept=False)
     quietly(peer, X, y)
     value, other = (sparse_primal("logistic", X, y, m.coef_[0], 0.0, C) for m in (ours, peer))
     assert ours.objective_ == pytest.approx(value, rel=1e-12)
@@ -72,9 +77,8 @@ def test_logistic_as_scikit_learn(C):
 def test_elastic_net_as_scikit_learn(l1_ratio):
     X, y = classification(120, 10, seed=3)
     ours = LogisticRegression(penalty="elasticnet", l1_ratio=l1_ratio, C=0.3, tol=1e-8, fit_intercept=False).fit(X, y)
-    peer = SklearnLogisticRegression(
-        l1_ratio=l1_ratio, C=0.3, solver="saga", tol=1e-10, max_iter=20_000, fit_intercept=False, random_state=0
-    )
+    how = {"C": 0.3, "tol": 1e-10, "max_iter": 20_000, "fit_intercept": False, "random_state": 0}
+    peer = sklearns("elasticnet", l1_ratio=l1_ratio, solver="saga", **how)
     quietly(peer, X, y)
     value, other = (sparse_primal("logistic", X, y, m.coef_[0], 0.0, 0.3, l1_ratio) for m in (ours, peer))
     assert value <= other * (1 + 1e-12)

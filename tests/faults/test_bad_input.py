@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fault_rows import row, rows_of
 from problems import classification
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
-from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+from hingeline import Hinge, LinearSVC, LinearSVCCV, LinearSVR, OneClassSVM, SquaredHinge, solve
 
 X, Y = classification(12, 4, seed=41)
 
@@ -44,103 +46,136 @@ def coordinates(row, col):
 
 NAMES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("block row", "block column")}
 BROKEN = {
-    f"{kind}-{name}": (compressed(kind, **parts), message.format(major=major, minor=minor))
+    f"{name}, {kind}": (compressed(kind, **parts), message.format(major=major, minor=minor))
     for kind, (major, minor) in NAMES.items()
     for name, parts, message in [
-        ("decreasing", {"indptr": [0, 2, 1, 4, 6]}, r"indptr is broken at {major} 1: it runs from 2 to 1"),
-        ("beyond", {"indptr": [0, 2, 3, 4, 7]}, r"indptr is broken at {major} 3.* exceed the 6 stored"),
-        ("far-beyond", {"indptr": [0, 2, 3, 4, 2**40]}, r"indptr is broken at {major} 3"),
-        ("negative", {"indptr": [0, -2, 3, 4, 6]}, r"indptr is broken at {major} 0"),
-        ("wrap-around", {"indptr": [0, 2, -1, 4, 6]}, r"indptr is broken at {major} 1"),
-        ("too-short", {"indptr": [0, 2, 6]}, r"indptr has 3 entries, 4 {major}s need 5"),
-        ("too-long", {"indptr": [0, 2, 3, 4, 6, 6]}, r"indptr has 6 entries"),
-        ("not-from-zero", {"indptr": [1, 2, 3, 4, 6]}, r"indptr\[0\] is 1; it must be 0"),
-        ("of-floats", {"indptr": [0.0, 2.0, 3.0, 4.0, 6.0]}, r"indptr must be a vector of integers; got float64"),
-        ("index-too-large", {"indices": [0, 2, 1, 0, 1, 3]}, r"{minor} index 3 in {major} 3, outside of \[0, 3\)"),
-        ("index-huge", {"indices": [0, 2, 1, 2**31 - 1, 1, 2]}, r"{minor} index 2147483647 in {major} 2"),
-        ("index-negative", {"indices": [0, 2, -1, 0, 1, 2]}, r"{minor} index -1 in {major} 1"),
-        ("index-of-floats", {"indices": [0.0, 2, 1, 0, 1, 2]}, r"indices must be a vector of integers"),
-        ("indices-too-few", {"indices": [0, 2, 1, 0, 1]}, r"indices has 5 entries"),
+        ("bounds: decreasing", {"indptr": [0, 2, 1, 4, 6]}, r"indptr is broken at {major} 1: it runs from 2 to 1"),
+        ("bounds: beyond", {"indptr": [0, 2, 3, 4, 7]}, r"indptr is broken at {major} 3.* exceed the 6 stored"),
+        ("bounds: far beyond", {"indptr": [0, 2, 3, 4, 2**40]}, r"indptr is broken at {major} 3"),
+        ("bounds: negative", {"indptr": [0, -2, 3, 4, 6]}, r"indptr is broken at {major} 0"),
+        ("bounds: wrap around", {"indptr": [0, 2, -1, 4, 6]}, r"indptr is broken at {major} 1"),
+        ("bounds: too short", {"indptr": [0, 2, 6]}, r"indptr has 3 entries, 4 {major}s need 5"),
+        ("bounds: too long", {"indptr": [0, 2, 3, 4, 6, 6]}, r"indptr has 6 entries"),
+        ("bounds: not from zero", {"indptr": [1, 2, 3, 4, 6]}, r"indptr\[0\] is 1; it must be 0"),
+        (
+            "bounds: of floats",
+            {"indptr": [0.0, 2.0, 3.0, 4.0, 6.0]},
+            r"indptr must be a vector of integers; got float64",
+        ),
+        ("index: too large", {"indices": [0, 2, 1, 0, 1, 3]}, r"{minor} index 3 in {major} 3, outside of \[0, 3\)"),
+        ("index: huge", {"indices": [0, 2, 1, 2**31 - 1, 1, 2]}, r"{minor} index 2147483647 in {major} 2"),
+        ("index: negative", {"indices": [0, 2, -1, 0, 1, 2]}, r"{minor} index -1 in {major} 1"),
+        ("index: of floats", {"indices": [0.0, 2, 1, 0, 1, 2]}, r"indices must be a vector of integers"),
+        ("index: too few", {"indices": [0, 2, 1, 0, 1]}, r"indices has 5 entries"),
     ]
-    if not (kind == "bsr" and name == "indices-too-few")
+    if not (kind == "bsr" and name == "index: too few")
 }
 BROKEN |= {
-    "csr-data-too-few": (compressed("csr", data=np.ones(5)), r"X.data has shape \(5,\)"),
-    "csr-data-2d": (compressed("csr", data=np.ones((6, 1))), r"X.data has shape \(6, 1\)"),
-    "coo-row-too-large": (coordinates([0, 1, 4, 3], [0, 1, 2, 0]), r"X.row\[2\] is 4, outside of \[0, 4\)"),
-    "coo-column-negative": (coordinates([0, 1, 2, 3], [0, -1, 2, 0]), r"X.col\[1\] is -1, outside of \[0, 3\)"),
-    "coo-too-few": (coordinates([0, 1, 2], [0, 1, 2]), r"one integer for each entry of X.data"),
-    "coo-of-floats": (coordinates([0.0, 1, 2, 3], [0, 1, 2, 0]), r"X.row must hold one integer"),
+    "values: too few": (compressed("csr", data=np.ones(5)), r"X.data has shape \(5,\)"),
+    "values: 2d": (compressed("csr", data=np.ones((6, 1))), r"X.data has shape \(6, 1\)"),
+    "coordinates: row too large": (coordinates([0, 1, 4, 3], [0, 1, 2, 0]), r"X.row\[2\] is 4, outside of \[0, 4\)"),
+    "coordinates: column negative": (
+        coordinates([0, 1, 2, 3], [0, -1, 2, 0]),
+        r"X.col\[1\] is -1, outside of \[0, 3\)",
+    ),
+    "coordinates: too few": (coordinates([0, 1, 2], [0, 1, 2]), r"one integer for each entry of X.data"),
+    "coordinates: floats": (coordinates([0.0, 1, 2, 3], [0, 1, 2, 0]), r"X.row must hold one integer"),
 }
 
 BAD_X = {
     "nan": (changed(np.nan, (3, 2)), r"NaN at row 3, column 2"),
     "inf": (changed(np.inf, (0, 1)), r"inf.* at row 0, column 1"),
-    "minus-inf": (changed(-np.inf, (11, 0)), r"inf.* at row 11, column 0"),
-    "nan-float32": (changed(np.nan, (3, 2)).astype(np.float32), r"NaN at row 3, column 2"),
-    "nan-sparse": (sparse.csr_array(changed(np.nan, (3, 2))), r"NaN at row 3, column 2"),
-    "inf-sparse": (sparse.csc_array(changed(np.inf, (5, 1))), r"inf.* at row 5, column 1"),
+    "inf: minus": (changed(-np.inf, (11, 0)), r"inf.* at row 11, column 0"),
+    "nan: float32": (changed(np.nan, (3, 2)).astype(np.float32), r"NaN at row 3, column 2"),
+    "nan: sparse": (sparse.csr_array(changed(np.nan, (3, 2))), r"NaN at row 3, column 2"),
+    "inf: sparse": (sparse.csc_array(changed(np.inf, (5, 1))), r"inf.* at row 5, column 1"),
     "overflow": (changed(1e200, (7, 1)), r"squares of row 7 .* overflow.* 1e\+200.*scale"),
-    "overflow-sparse": (sparse.csr_array(changed(-1e200, (7, 1))), r"squares of row 7"),
-    "vector": (X[:, 0], r"(?s)1 dimension.*Reshape"),
-    "cube": (X.reshape(12, 2, 2), r"3 dimension"),
-    "scalar": (3.0, r"0 dimension|scalar"),
-    "no-rows": (X[:0], r"0 sample"),
-    "no-columns": (X[:, :0], r"0 feature"),
-    "no-rows-sparse": (sparse.csr_array(X[:0]), r"0 sample"),
+    "overflow: sparse": (sparse.csr_array(changed(-1e200, (7, 1))), r"squares of row 7"),
+    "shape: vector": (X[:, 0], r"(?s)1 dimension.*Reshape"),
+    "shape: cube": (X.reshape(12, 2, 2), r"3 dimension"),
+    "shape: scalar": (3.0, r"0 dimension|scalar"),
+    "empty: rows": (X[:0], r"0 sample"),
+    "empty: columns": (X[:, :0], r"0 feature"),
+    "empty: sparse": (sparse.csr_array(X[:0]), r"0 sample"),
     "complex": (X + 0j, r"Complex data not supported"),
-    "complex-sparse": (sparse.csr_array(X + 0j), r"Complex data not supported"),
-    "strings": (changed("red", (2, 1), X.astype(object)), r"X\[2, 1\] is 'red'.*Encode it as a number"),
-    "dicts": (changed({}, (2, 1), X.astype(object)), r"X\[2, 1\] is \{\}"),
-    "strings-only": (np.full((12, 4), "red"), r"X\[0, 0\] is .*'red'"),
-    "none": (changed(None, (2, 1), X.astype(object)), r"X\[2, 1\] is None|NaN at row 2, column 1"),
+    "complex: sparse": (sparse.csr_array(X + 0j), r"Complex data not supported"),
+    "text: one": (changed("red", (2, 1), X.astype(object)), r"X\[2, 1\] is 'red'.*Encode it as a number"),
+    "text: dicts": (changed({}, (2, 1), X.astype(object)), r"X\[2, 1\] is \{\}"),
+    "text: all": (np.full((12, 4), "red"), r"X\[0, 0\] is .*'red'"),
+    "text: none": (changed(None, (2, 1), X.astype(object)), r"X\[2, 1\] is None|NaN at row 2, column 1"),
+    "huge: integer": ([[10**400, 1.0]] * 12, r"X\[0, 0\] is 1000.*too large"),
+    "huge: longdouble": (changed(np.longdouble("1e400"), (3, 2), X.astype(np.longdouble)), r"inf.* at row 3, column 2"),
+    "date: moment": (np.full((12, 4), np.datetime64("2020-01-01")), r"datetime64.*turn dates and durations"),
+    "date: duration": (np.full((12, 4), np.timedelta64(1, "D")), r"timedelta64"),
+    "masked": (np.ma.masked_array(X, mask=changed(True, (3, 2), np.zeros(X.shape, bool))), r"X\[3, 2\] is masked"),
+    "object: none at all": (None, r"0 dimension"),
+    "object: path": ("data.svm", r"0 dimension"),
+    "object: generator": ((x for x in X), r"0 dimension"),
     "ragged": ([[1.0, 2.0], [3.0]] * 6, r"inhomogeneous"),
 }
 BAD_Y = {
-    "too-short": (Y[:-1], r"\[12, 11\]"),
-    "too-long": (np.append(Y, 1), r"\[12, 13\]"),
+    "length: too short": (Y[:-1], r"\[12, 11\]"),
+    "length: too long": (np.append(Y, 1), r"\[12, 13\]"),
     "one-class": (np.ones(12), r"(?i)y holds 1 class \(1.0\).*two"),
     "continuous": (np.linspace(0.0, 1.0, 12), r"(?i)continuous"),
     "nan": (changed(np.nan, 4, Y.astype(float)), r"y\[4\] is nan"),
-    "two-columns": (np.column_stack([Y, Y]), r"1d array|column"),
+    "shape: two columns": (np.column_stack([Y, Y]), r"1d array|column"),
     "none": (None, r"requires y"),
-    "empty": (Y[:0], r"."),
+    "length: empty": (Y[:0], r"\[12, 0\]|0 class|empty"),
+    "mixed": (np.array([0, "a"] * 6, dtype=object), r"no order \(int, str\)"),
+    "complex": (Y + 0j, r"Complex data not supported"),
+    "masked": (np.ma.masked_array(Y, mask=np.arange(12) == 4), r"y\[4\] is masked"),
+}
+BAD_TARGETS = {
+    "nan": (changed(np.nan, 4, np.ones(12)), r"y\[4\] is nan"),
+    "inf": (changed(np.inf, 4, np.ones(12)), r"y\[4\] is inf"),
+    "text": (np.array(["a", "b"] * 6), r"something that is no number"),
+    "complex": (Y + 0j, r"Complex data not supported"),
+    "shape": (np.ones((12, 2)), r"1d array"),
+    "masked": (np.ma.masked_array(Y, mask=np.arange(12) == 4), r"y\[4\] is masked"),
+    "overflow": (np.full(12, 1e300), r"overflows float64"),
 }
 BAD_WEIGHTS = {
     "negative": (changed(-1.0, 3, np.ones(12)), r"sample_weight\[3\] is -1"),
     "nan": (changed(np.nan, 3, np.ones(12)), r"sample_weight\[3\] is nan"),
     "inf": (changed(np.inf, 3, np.ones(12)), r"sample_weight\[3\] is inf"),
     "zero": (np.zeros(12), r"zero for every row"),
-    "next-to-zero": (np.full(12, 1e-310), r"below 1e-300 for every row"),
+    "zero: next to": (np.full(12, 1e-310), r"below 1e-300 for every row"),
     "one-class-left": ((Y > 0).astype(float), r"zero for every row but those of one class"),
-    "too-short": (np.ones(11), r"11"),
-    "two-columns": (np.ones((12, 2)), r"1D"),
-    "strings": (np.full(12, "a"), r"."),
+    "shape: too short": (np.ones(11), r"11"),
+    "shape: two columns": (np.ones((12, 2)), r"1D"),
+    "text: strings": (np.full(12, "a"), r"could not convert|no number"),
     "overflow": (np.full(12, 1e308), r"overflows float64"),
+    "text: dict": ({"a": 1.0}, r"no number"),
+    "masked": (np.ma.masked_array(np.ones(12), mask=np.arange(12) == 3), r"sample_weight\[3\] is masked"),
 }
 BAD_PARAMETERS = {
-    "C-zero": {"C": 0.0},
-    "C-negative": {"C": -1.0},
-    "C-nan": {"C": np.nan},
-    "C-tiny": {"C": 1e-310},
-    "C-inf": {"C": np.inf},
-    "C-string": {"C": "1"},
+    "C: zero": {"C": 0.0},
+    "C: negative": {"C": -1.0},
+    "C: nan": {"C": np.nan},
+    "C: tiny": {"C": 1e-310},
+    "C: inf": {"C": np.inf},
+    "C: string": {"C": "1"},
     "C-overflow": {"C": 1e308},
-    "loss": {"loss": "logistic"},
-    "l1": {"penalty": "l1", "loss": "hinge"},
-    "penalty": {"penalty": "l3"},
-    "crammer_singer": {"multi_class": "crammer_singer", "penalty": "l1"},
-    "solver": {"solver": "sgd"},
-    "tol": {"tol": 0.0},
-    "gap_tol": {"gap_tol": -1.0},
-    "max_iter": {"max_iter": 0},
-    "max_time": {"max_time": 0.0},
-    "intercept_scaling": {"intercept_scaling": 0.0},
-    "class_weight": {"class_weight": "even"},
-    "class_weight-negative": {"class_weight": {1: -2.0}},
-    "class_weight-unknown": {"class_weight": {7: 2.0}},
-    "warm_start": {"warm_start": "yes"},
-    "dual": {"dual": "no"},
+    "choice: loss": {"loss": "logistic"},
+    "combination: hinge": {"penalty": "l1", "loss": "hinge"},
+    "choice: penalty": {"penalty": "l3"},
+    "combination: crammer_singer": {"multi_class": "crammer_singer", "penalty": "l1"},
+    "choice: solver": {"solver": "sgd"},
+    "number: tol": {"tol": 0.0},
+    "number: gap_tol": {"gap_tol": -1.0},
+    "number: max_iter": {"max_iter": 0},
+    "number: max_time": {"max_time": 0.0},
+    "number: intercept_scaling": {"intercept_scaling": 0.0},
+    "class_weight: text": {"class_weight": "even"},
+    "class_weight: negative": {"class_weight": {1: -2.0}},
+    "class_weight: unknown class": {"class_weight": {7: 2.0}},
+    "choice: warm_start": {"warm_start": "yes"},
+    "choice: dual": {"dual": "no"},
+    "number: tol of nan": {"tol": np.nan},
+    "number: max_iter of float": {"max_iter": 1.5},
+    "number: random_state": {"random_state": "a"},
+    "n_jobs": {"n_jobs": 0},
 }
 
 
@@ -162,12 +197,14 @@ def assert_refused(message, *data, error=ValueError, **parameters):
         assert state_of(estimator) == before
 
 
+@rows_of("x", BAD_X)
 @pytest.mark.parametrize("name", BAD_X)
 def test_bad_values(name):
     bad, message = BAD_X[name]
     assert_refused(message, bad, Y)
 
 
+@rows_of("sparse", BROKEN)
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_sparse_matrices(name):
     bad, message = BROKEN[name]
@@ -196,22 +233,35 @@ def test_broken_sparse_matrices_leave_the_process_alive():
     assert done.returncode == 0
 
 
+@rows_of("labels", BAD_Y)
 @pytest.mark.parametrize("name", BAD_Y)
 def test_bad_labels(name):
     bad, message = BAD_Y[name]
     assert_refused(message, X, bad)
 
 
+@rows_of("targets", BAD_TARGETS)
+@pytest.mark.parametrize("name", BAD_TARGETS)
+def test_bad_targets(name):
+    bad, message = BAD_TARGETS[name]
+    model = LinearSVR(loss="squared_epsilon_insensitive")
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, bad)
+    assert not hasattr(model, "coef_")
+
+
+@rows_of("weights", BAD_WEIGHTS)
 @pytest.mark.parametrize("name", BAD_WEIGHTS)
 def test_bad_weights(name):
     bad, message = BAD_WEIGHTS[name]
     assert_refused(message, X, Y, bad)
 
 
+@rows_of("parameter", BAD_PARAMETERS)
 @pytest.mark.parametrize("name", BAD_PARAMETERS)
 def test_bad_parameters(name):
     parameter = BAD_PARAMETERS[name]
-    assert_refused(next(iter(parameter)), X, Y, **parameter)
+    assert_refused(next(iter(parameter)), X, Y, **parameter)  # the message names it
 
 
 @pytest.mark.parametrize(
@@ -238,3 +288,66 @@ def test_bad_parameters(name):
 def test_solve_refuses(message, arguments):
     with pytest.raises(ValueError, match=message):
         solve(**{"X": X, "y": Y, **arguments})
+
+
+OTHER_PARAMETERS = {
+    "nu": (lambda: OneClassSVM(nu=0.0).fit(X), "nu"),
+    "epsilon": (lambda: LinearSVR(epsilon=-1.0).fit(X, Y), "epsilon"),
+    "quantile": (lambda: LinearSVR(loss="pinball", quantile=1.0).fit(X, Y), "quantile"),
+    "Cs: empty": (lambda: LinearSVCCV(Cs=[]).fit(X, Y), "Cs is empty"),
+    "Cs: not positive": (lambda: LinearSVCCV(Cs=[1.0, np.nan]).fit(X, Y), "every C must be a positive finite number"),
+    "cv": (lambda: LinearSVCCV(cv=20).fit(X, Y), "n_splits=20"),
+}
+
+
+@rows_of("parameter", OTHER_PARAMETERS)
+@pytest.mark.parametrize("name", OTHER_PARAMETERS)
+def test_bad_parameters_of_others(name):
+    fit, message = OTHER_PARAMETERS[name]
+    with pytest.raises(ValueError, match=message):
+        fit()
+
+
+@row("parameter-name")
+def test_a_name_that_is_none():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+        LinearSVC(c=1.0)
+    with pytest.raises(ValueError, match="Invalid parameter 'c'"):
+        LinearSVC().set_params(c=1.0)
+
+
+UNUSABLE = {
+    "features": (X[:, :3], ValueError, "X has 3 features, but LinearSVC is expecting 4"),
+    "values: nan": (changed(np.nan, (3, 2)), ValueError, "NaN at row 3, column 2"),
+    "values: text": (np.full((2, 4), "red"), ValueError, r"X\[0, 0\] is .*'red'"),
+    "shape": (X[0], ValueError, "1 dimension"),
+    "empty": (X[:0], ValueError, "0 sample"),
+}
+
+
+@rows_of("predict", UNUSABLE)
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_data_that_a_model_cannot_predict(name):
+    bad, error, message = UNUSABLE[name]
+    with pytest.raises(error, match=message):
+        LinearSVC().fit(X, Y).predict(bad)
+
+
+@row("predict-unfitted")
+def test_a_model_that_is_not_fitted():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        LinearSVC().predict(X)
+
+
+@row("x-matrix")
+def test_a_matrix_of_numpy():
+    with pytest.warns(PendingDeprecationWarning, match="matrix subclass"):
+        bad = np.matrix(X)
+    with pytest.raises(TypeError, match=r"np\.matrix is not supported"):
+        LinearSVC().fit(bad, Y)
+
+
+@row("labels-sparse")
+def test_sparse_labels():
+    with pytest.raises(TypeError, match="dense data is required"):
+        LinearSVC().fit(X, sparse.csr_array(Y[:, None]))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import processes
 import pytest
+from fault_rows import row
 from problems import COORDINATE_ENGINES
 
 SCRIPT = Path(__file__).with_name("interrupted.py")
@@ -17,6 +18,7 @@ on_posix = pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot se
 ENGINES = (*COORDINATE_ENGINES, "newton_cg", "crammer_singer", "free_intercept", "one_class", "primal")
 
 
+@row("interrupt-fit")
 @on_posix
 def test_ctrl_c():
     """All engines in one process, since starting it takes longer than interrupting a fit."""

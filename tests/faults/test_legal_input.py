@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from fault_rows import row, rows_of
 from problems import ENGINES, LOSSES, classification, csr, primal
 from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
 
 from hingeline import Hinge, LinearSVC, solve
 
@@ -19,6 +21,7 @@ def optimum(X, y, loss, **how):
     return found
 
 
+@row("x-zeros")
 @pytest.mark.parametrize("bias", [0.0, 1.0])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_rows_of_zeros(loss, bias):
@@ -80,6 +83,7 @@ def with_explicit_zeros(X):
     return narrow(sparse.csr_array((X.ravel(), np.tile(np.arange(d), n), np.arange(n + 1) * d), shape=X.shape))
 
 
+@row("sparse-order", "sparse-repeated", "sparse-zeros")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("make", [shuffled_within_rows, split_entries, with_explicit_zeros])
 def test_other_ways_to_write_a_matrix(make, loss):
@@ -116,6 +120,7 @@ def test_empty_columns_get_no_weight(engine):
         assert model.coef_[0, [1, 2, 3]].all()
 
 
+@row("weights-some-zero")
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -133,6 +138,7 @@ def test_a_weight_of_zero_drops_the_row(loss, n_classes, class_weight):
     assert not model.dual_coef_[..., ~left].any()
 
 
+@row("labels-contradictory")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_contradictory_rows(engine):
     data = np.array([[0.5, 1.0], [0.5, 1.0], [-1.0, 2.0], [-1.0, 2.0]])
@@ -152,6 +158,7 @@ def test_one_feature_and_two_rows(engine):
     assert model.predict([[2.0], [-2.0]]).tolist() == ["b", "a"]
 
 
+@row("x-wide")
 def test_more_features_than_rows():
     data, y = classification(15, 300, seed=53, density=0.2)
     for loss in LOSSES.values():
@@ -159,9 +166,92 @@ def test_more_features_than_rows():
             assert solution.certificate.gap <= GAP
 
 
+@row("parameter-alpha0")
 def test_a_start_outside_of_the_box_is_moved_into_it():
     expected = solve(X, Y, solver="avsf", gap_tol=GAP, random_state=0)
     for alpha0 in (np.full(40, -1.0), np.full(40, 1e6), expected.alpha):
         solution = solve(X, Y, solver="avsf", gap_tol=GAP, alpha0=alpha0, random_state=0)
         assert solution.certificate.primal == pytest.approx(expected.certificate.primal, rel=1e-9)
     assert solution.n_iter < expected.n_iter
+
+
+def swapped(array):
+    """Return numbers in the other byte order."""
+    return array.astype(array.dtype.newbyteorder())
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+ODD = {
+    "types: float16": lambda X: X.astype(np.float16),
+    "types: longdouble": lambda X: X.astype(np.longdouble),
+    "types: object": lambda X: X.astype(object),
+    "types: text": lambda X: X.astype(str),
+    "types: large integers": lambda X: (2.0**40 * X).astype(np.int64),
+    "layout: columns": np.asfortranarray,
+    "layout: strided": lambda X: X.repeat(2, axis=0).repeat(3, axis=1)[::2, ::3],
+    "layout: reversed": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
+    "layout: byte order": swapped,
+    "layout: read-only": read_only,
+    "layout: list": np.ndarray.tolist,
+    "layout: not masked": np.ma.masked_array,
+}
+
+
+@rows_of("x", ODD)
+@pytest.mark.parametrize("name", ODD)
+def test_numbers_of_every_kind(name):
+    base = np.round(64.0 * X) / 64.0  # exact in every type
+    expected = LinearSVC().fit(base, Y).decision_function(base)
+    odd = ODD[name](base)
+    found = LinearSVC(C=2.0**-80 if "integers" in name else 1.0).fit(odd, Y).decision_function(odd)
+    if "integers" not in name:  # the constant feature of the intercept is not scaled with them
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert np.isfinite(found).all()
+
+
+INDICES = {
+    "int64": lambda indices: indices.astype(np.int64),
+    "int16": lambda indices: indices.astype(np.int16),
+    "uint32": lambda indices: indices.astype(np.uint32),
+    "byte order": swapped,
+    "read-only": read_only,
+}
+
+
+@row("sparse-indices")
+@pytest.mark.parametrize("name", INDICES)
+def test_indices_of_every_kind(name):
+    data = csr(X)
+    data.indices, data.indptr = INDICES[name](data.indices), INDICES[name](data.indptr)
+    model = LinearSVC().fit(data, Y)
+    np.testing.assert_allclose(model.coef_, LinearSVC().fit(csr(X), Y).coef_, rtol=1e-9, atol=1e-9)
+
+
+@row("sparse-formats")
+@pytest.mark.parametrize("kind", ["csc", "coo", "bsr", "lil", "dok", "dia"])
+def test_sparse_formats(kind):
+    model = LinearSVC().fit(csr(X).asformat(kind), Y)
+    np.testing.assert_allclose(model.coef_, LinearSVC().fit(csr(X), Y).coef_, rtol=1e-9, atol=1e-9)
+
+
+LABELS = [["no", "yes"], [False, True], [1, 10**30], [-(2**62), 2**62], [0.0, 1e300]]
+
+
+@row("labels-types")
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+def test_labels_of_every_kind(labels):
+    model = LinearSVC().fit(X, [labels[int(y > 0)] for y in Y])
+    assert model.classes_.tolist() == labels
+    assert set(model.predict(X)) <= set(labels)
+
+
+@row("labels-column")
+def test_labels_in_a_column():
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        model = LinearSVC().fit(X, Y[:, None])
+    assert model.classes_.tolist() == [-1, 1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fault_rows import row
 from problems import ENGINES, LOSSES, classification, csr
 
 from hingeline import solve
@@ -26,6 +27,7 @@ SCALES = {
 }
 
 
+@row("x-scale")
 @pytest.mark.parametrize(("scale", "C"), SCALES)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("engine", ENGINES)
@@ -59,6 +61,7 @@ def assert_ends_by_rounding(data, loss, engine, gap=1e-9):
     assert solution.certificate.gap < gap
 
 
+@row("parameter-tol")
 @pytest.mark.parametrize(
     "data", [X, X * COLUMNS, 1e-3 * X, csr(X)], ids=["well-scaled", "ill-scaled", "small", "sparse"]
 )

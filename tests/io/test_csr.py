@@ -9,7 +9,7 @@ from scipy import sparse
 from hingeline.io.csr import checksum, checksums, row_blocks, rows_between, scan_rows
 
 LENGTHS = st.lists(st.integers(0, 12), max_size=40)
-X = sparse.random(30, 8, density=0.4, format="csr", rng=np.random.default_rng(0))
+X = sparse.random(30, 8, density=0.4, format="csr", random_state=0)
 
 
 @given(LENGTHS, st.integers(1, 30), st.integers(1, 10), st.sampled_from(["i4", "i8", "u4", "u8"]))

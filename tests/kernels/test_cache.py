@@ -8,6 +8,7 @@ import zlib
 
 import numpy as np
 import pytest
+from fault_rows import row
 from numba.core import config
 
 from hingeline.kernels import cache
@@ -54,6 +55,7 @@ def test_found_again(source, tmp_path):
     assert len(files(tmp_path / "kernels")) == 2
 
 
+@row("cache-damaged")
 @pytest.mark.parametrize(
     "damage",
     [
@@ -80,6 +82,7 @@ def with_checksum(text):
     return zlib.crc32(text).to_bytes(4, "little") + text
 
 
+@row("cache-update")
 def test_another_source_or_version_is_another_kernel(source, monkeypatch):
     is_loaded(source)
     source.write_text("# a line more\n" + SOURCE)
@@ -93,6 +96,7 @@ def no_room(*args, **kwargs):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+@row("cache-full")
 def test_a_full_disk_is_told_once_and_leaves_nothing(source, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(cache.os, "replace", no_room)
@@ -102,6 +106,7 @@ def test_a_full_disk_is_told_once_and_leaves_nothing(source, tmp_path, monkeypat
     assert files(tmp_path / "kernels") == []
 
 
+@row("cache-impossible")
 def test_a_folder_that_cannot_be_made(source, tmp_path):
     (tmp_path / "kernels").write_text("a file in its place")
     with pytest.warns(RuntimeWarning, match="cannot be saved"):
@@ -109,6 +114,7 @@ def test_a_folder_that_cannot_be_made(source, tmp_path):
     assert not is_loaded(source)
 
 
+@row("cache-read-only")
 def test_kernels_beside_the_source_are_used_even_if_they_cannot_be_saved_there(source, tmp_path, monkeypatch):
     """As in an image where root compiled them, and another user trains."""
     monkeypatch.setattr(config, "CACHE_DIR", "")

@@ -20,10 +20,11 @@ COMMANDS = (demo, train, predict, search, report, convert, data, warmup, bench)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``hingeline`` with the arguments ``argv`` (default: those of the process); return the exit status."""
-    args = _parser().parse_args(argv)
     try:
+        args = _parser().parse_args(argv)
         status: int = args.run(args)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

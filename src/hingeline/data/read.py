@@ -7,6 +7,7 @@ are, as read-only views.
 
 from __future__ import annotations
 
+import reprlib
 from itertools import chain
 from typing import Any
 
@@ -21,7 +22,7 @@ from .blocks import Blocks, plan_blocks
 from .layout import compressed, filled, sparse_rows
 from .matrix import Data, Matrix
 from .structure import check_structure, check_vectors, csr_arrays
-from .values import check_values, checked_norms
+from .values import check_values, checked_norms, refuse_masked
 
 MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
 
@@ -72,11 +73,12 @@ def _as_values(values: np.ndarray, name: str) -> np.ndarray:
         return values
     if (kind in "iu" and size <= 2) or kind == "b" or (kind == "f" and size == 2):
         return values.astype(np.float32)
-    if kind in "iuf":
-        return values.astype(np.float64)
+    if kind in "mM":
+        raise NotANumberError(f"{name} has dtype {values.dtype}: turn dates and durations into numbers, of days say.")
     try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):  # what float64 cannot hold becomes infinite, and is reported as such
+            return values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise NotANumberError(f"{_first_non_number(values, name)}: {error}. Encode it as a number.") from error
 
 
@@ -84,12 +86,13 @@ def _first_non_number(values: np.ndarray, name: str) -> str:
     for at, value in np.ndenumerate(values):
         try:
             float(value)
-        except (TypeError, ValueError):
-            return f"{name}[{', '.join(map(str, at))}] is {value!r}"
+        except (TypeError, ValueError, OverflowError):
+            return f"{name}[{', '.join(map(str, at))}] is {reprlib.repr(value)}"
     return f"{name} has dtype {values.dtype}"
 
 
 def _dense_rows(X: Any, bias: float) -> Matrix:
+    refuse_masked(X, "X")
     X = np.asarray(X)
     check_shape(X.shape)
     return Matrix(DenseRows(read_only(_as_values(X, "X")), bias), X.shape[0], X.shape[1], True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,13 @@ from ..kernels.passes import squared_norms
 from ..kernels.rows import CsrRows, DenseRows, Rows
 from ..runtime.pace import Pace
 from .matrix import Data, Matrix
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise if an entry of a masked array is masked: everything from here on sees the number below the mask."""
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        at = ", ".join(map(str, np.argwhere(np.broadcast_to(values.mask, values.shape))[0]))
+        raise ValueError(f"{name}[{at}] is masked: fill it ({name}.filled(0.0), an imputer), or drop the row.")
 
 
 def check_values(matrix: Matrix, pace: Pace | None = None) -> Data:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ..data.matrix import Data, Matrix
 from ..data.read import read_data, read_matrix
-from ..data.values import check_values
+from ..data.values import check_values, refuse_masked
 from ..kernels.passes import scores, scores_of_many
 from ..kernels.rows import CsrRows, DenseRows, OnesRows
 from ..runtime.pace import Pace
@@ -23,6 +23,7 @@ def as_matrix(X: Any) -> Any:
     """Return sparse matrices and arrays as they are, and every data frame as an array."""
     if sparse.issparse(X) or type(X) is np.ndarray:
         return X
+    refuse_masked(X, "X")
     return check_array(
         X,
         accept_sparse=True,

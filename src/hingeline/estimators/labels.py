@@ -10,6 +10,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from ..data.problem import check_weights
+from ..data.values import refuse_masked
 from ..runtime.threads import in_parts
 
 FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting the labels
@@ -17,6 +18,7 @@ FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting t
 
 def encode_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and, for each row, the number of its class."""
+    refuse_masked(y, "y")
     if not (type(y) is np.ndarray and y.ndim == 1):
         y = column_or_1d(y, warn=True)
     parts = in_parts(n_threads, y.size, lambda part: _few_classes(y[part]))
@@ -25,7 +27,9 @@ def encode_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
     if same:
         classes, codes = found[0][0], np.concatenate([part[1] for part in found]) if len(found) > 1 else found[0][1]
     else:
-        classes, codes = _few_classes(y) or np.unique(y, return_inverse=True)
+        classes, codes = _few_classes(y) or _in_order(y)
+    if classes.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers.")
     if classes.dtype.kind in "fc" and not np.isfinite(classes).all():
         i = int(np.argmin(np.isfinite(y)))
         raise ValueError(f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row or give it a label.")
@@ -46,11 +50,20 @@ def _few_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         firsts.append(first)
         members.append(is_member)
         claimed |= is_member
-    classes, order = np.unique(y[firsts], return_inverse=True)
+    classes, order = _in_order(y[firsts])
     codes = np.zeros(y.shape, dtype=np.uint8)
     for code, is_member in zip(order.astype(np.uint8), members, strict=True):
         codes += code * is_member.view(np.uint8)
     return classes, codes
+
+
+def _in_order(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes in order, and the number of each row's class."""
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:
+        types = ", ".join(sorted({type(label).__name__ for label in y}))
+        raise ValueError(f"y holds labels of types that have no order ({types}): use one type for all.") from error
 
 
 def _checked_classes(classes: np.ndarray) -> np.ndarray:
@@ -73,7 +86,11 @@ def encode_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     if isinstance(sample_weight, Real):
         weights = np.full(n_rows, sample_weight, dtype=np.float64)
     else:
-        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
+        refuse_masked(sample_weight, "sample_weight")
+        try:
+            weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
+        except TypeError as error:
+            raise ValueError(f"sample_weight holds something that is no number: {error}.") from error
         if weights.ndim != 1:
             raise ValueError(f"Sample weights must be 1D array or scalar; got shape {weights.shape}.")
         check_consistent_length(weights, np.empty(n_rows, dtype=bool))

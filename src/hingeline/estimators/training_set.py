@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..data.matrix import Data
 from ..data.problem import Problem, make_problem
+from ..data.values import refuse_masked
 from ..kernels.losses import Loss
 from ..solvers.one_versus_rest import OneVersusRest
 from ..solvers.solve import checked_targets
@@ -166,6 +167,7 @@ def read_classification(
 def read_regression(estimator: Any, X: Any, y: Any, sample_weight: Any, *, bias: float) -> RegressionSet:
     """Return what a regression learns from, or raise."""
     data, features = _read_rows(estimator, X, y, bias)
+    refuse_masked(y, "y")
     targets = column_or_1d(y, warn=True)
     _check_length(data, targets.size)
     weights = encode_weights(sample_weight, data.n_rows)

@@ -23,11 +23,11 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     Links are followed, and a file that is replaced keeps its permissions. A device or a pipe is written to directly:
     moving a file there would replace it. What a process that was killed has left of the same file is removed.
     """
-    target = checked_target(path)
-    if target.exists() and not target.is_file():
-        with open(target, "wb") as file:
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        with open(path, "wb") as file:  # not what links lead to: a pipe behind /dev/stdout has no name
             yield file
         return
+    target = checked_target(path)
     remove_leftovers(target)
     descriptor, name = _held_file_beside(target)
     try:

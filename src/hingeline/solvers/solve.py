@@ -139,7 +139,7 @@ def checked_targets(y: Any, n_rows: int) -> np.ndarray:
         raise ValueError("Complex data not supported: y holds complex numbers.")
     try:
         y = y.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"y holds something that is no number: {error}. A regression needs numbers.") from error
     finite = np.isfinite(y)
     if not finite.all():

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import processes
 import pytest
+from fault_rows import row
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from hingeline.io import open_dataset
@@ -80,6 +81,7 @@ def test_bad_text_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == ["text"]
 
 
+@row("interrupt-convert")
 def test_an_interruption_leaves_nothing(text, tmp_path):
     def interrupt(done, total):
         raise KeyboardInterrupt
@@ -107,6 +109,7 @@ with DatasetWriter(sys.argv[1], force=True) as writer:
 """
 
 
+@row("kill-convert")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there are no such signals")
 def test_a_killed_writer_leaves_nothing_that_opens(text, tmp_path):
     convert(text, tmp_path / "set")

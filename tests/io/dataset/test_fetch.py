@@ -105,7 +105,9 @@ def test_a_broken_connection_is_resumed(site, entry, tmp_path):
     assert (tmp_path / "data" / "downloads" / "real-sim.bz2").read_bytes() == content(site)
     size = len(content(site))
     begins = [int(request.get("Range", "bytes=0-")[6:-1]) for request in site.requests]
-    assert begins == [0, size // 2 // 100 * 100, begins[2]]
+    assert len(begins) == 3
+    assert begins[0] == 0
+    assert size // 2 - 100 < begins[1] <= size // 2  # whole blocks, or all that came
     assert size * 0.7 < begins[2] < size * 0.8
 
 

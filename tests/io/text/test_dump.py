@@ -125,7 +125,7 @@ def malformed():
         ((X.toarray()[0], Y), "X must be a matrix"),
         ((X * np.inf, Y), "not finite in row 0"),
         ((X.toarray().astype(complex), Y), "X must hold real numbers"),
-        ((malformed(), Y), "indices"),
+        ((malformed(), Y), "indices|index"),
     ],
     ids=["length", "strings", "nan", "vector", "inf", "complex", "malformed"],
 )

@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+from fault_rows import row
 from scipy import sparse
 
 from hingeline.io import iter_svmlight, load_svmlight
@@ -248,6 +249,7 @@ def test_zstd_without_its_package(monkeypatch):
         load(b"\x28\xb5\x2f\xfd and more")
 
 
+@row("interrupt-load")
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
 def test_an_interruption_ends_every_thread(n_threads, compress, tmp_path):

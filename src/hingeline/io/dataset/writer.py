@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ class DatasetWriter:
     def __exit__(self, *error: object) -> None:
         for array in (self.indptr, self.indices, self.data, self.labels):
             if array is not None:
-                array.close()
+                with suppress(OSError):  # the disk may be full, and what is still in memory is not needed
+                    array.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def check_target(self) -> None:
