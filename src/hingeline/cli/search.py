@@ -241,10 +241,12 @@ def _plot(folder: Path) -> None:
     """Draw score and seconds against C, and print which files there are."""
     saved = ["path.json", "path.csv"]
     if can_plot("viz"):
+        from hingeline.io.atomic import atomic_write
         from hingeline.viz import CPathDisplay
 
         figure = new_figure(5.6, 5.8)
         CPathDisplay.from_search(folder, ax=figure.subplots(2, sharex=True))
-        figure.savefig(folder / "path.png", dpi=120)
+        with atomic_write(folder / "path.png") as file:
+            figure.savefig(file, format="png", dpi=120)
         saved.append("path.png")
     print(f"saved: {', '.join(str(folder / name) for name in saved)}")

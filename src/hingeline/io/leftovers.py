@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
+from pathlib import Path
 
 try:
     import fcntl
@@ -24,6 +25,22 @@ def hold(descriptor: int) -> None:
     if fcntl is not None:
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # waits only for somebody who removes it
+
+
+def held_folder(make: Callable[[], Path]) -> tuple[Path, int]:
+    """Return a folder that ``make`` makes, and a descriptor that holds it; -1 if the system opens no folders."""
+    while True:
+        folder = make()
+        try:
+            descriptor = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:  # somebody took it for a leftover in the moment before it was held
+            continue
+        except OSError:
+            return folder, -1
+        hold(descriptor)
+        if folder.exists():
+            return folder, descriptor
+        os.close(descriptor)
 
 
 @contextmanager
@@ -45,11 +62,12 @@ def if_leftover(path: str | PathLike[str]) -> Iterator[bool]:
             os.close(descriptor)
 
 
-def remove_leftover(path: str | PathLike[str]) -> None:
-    """Remove a file, or a folder with all that it holds, unless somebody holds it."""
+def remove_leftover(path: str | PathLike[str]) -> bool:
+    """Remove a file, or a folder with all that it holds, unless somebody holds it; tell whether nobody did."""
     with if_leftover(path) as is_leftover:
         if is_leftover:
             remove(path)
+        return is_leftover
 
 
 def remove(path: str | PathLike[str]) -> None:

@@ -116,8 +116,38 @@ def test_a_killed_writer_leaves_nothing_that_opens(text, tmp_path):
     before = read_description(tmp_path / "set")
     with processes.started([sys.executable, "-c", WRITES_FOR_EVER, tmp_path / "set"]) as process:
         assert process.stdout.readline() == "running\n"
+        with pytest.raises(FileExistsError):
+            convert(text, tmp_path / "set")
+        (left,) = tmp_path.glob(".set.partial-*")  # it lives, so it is left alone
         process.kill()
     assert read_description(tmp_path / "set") == before
-    (left,) = tmp_path.glob(".set.partial-*")
     with pytest.raises(DatasetError, match="is no dataset"):
         open_dataset(left)
+    convert(text, tmp_path / "set", force=True)
+    assert sorted(os.listdir(tmp_path)) == ["set", "text"]
+
+
+def left_by_a_killed_writer(tmp_path, text):
+    """Return a folder as it is between the two renames that replace a dataset."""
+    convert(text, tmp_path / "set")
+    os.rename(tmp_path / "set", tmp_path / ".set.replaced-0123abcd")
+    convert(text, tmp_path / "new")
+    os.rename(tmp_path / "new", tmp_path / ".set.partial-0123abcd")
+
+
+def test_a_dataset_that_was_being_replaced_comes_back(text, tmp_path):
+    left_by_a_killed_writer(tmp_path, text)
+    with pytest.raises(FileExistsError, match="there already"):
+        convert(text, tmp_path / "set")
+    open_dataset(tmp_path / "set", verify=True)
+    assert sorted(os.listdir(tmp_path)) == ["set", "text"]
+
+
+def test_leftovers_of_a_dataset_that_was_replaced_are_removed(text, tmp_path):
+    left_by_a_killed_writer(tmp_path, text)
+    os.rename(tmp_path / ".set.partial-0123abcd", tmp_path / "set")
+    others = [".set.partial-mine", ".other.partial-0123abcd", "set.partial-0123abcd"]
+    for other in others:
+        (tmp_path / other).mkdir()
+    convert(text, tmp_path / "set", force=True)
+    assert sorted(os.listdir(tmp_path)) == sorted(["set", "text", *others])

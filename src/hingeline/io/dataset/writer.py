@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from contextlib import suppress
@@ -14,18 +15,20 @@ import numpy as np
 from scipy import sparse
 
 from ..csr import row_blocks, scan_rows
+from ..leftovers import held_folder, remove, remove_leftover
 from .arrays import CHUNK_BYTES, DTYPES, GrowingArray
 from .folder import DESCRIPTION, Description, count_labels, is_dataset
 
 MOST_COLUMNS = 2**60  # what the JSON file may say
 BLOCK_ENTRIES = CHUNK_BYTES // 8  # written at a time
+PARTIAL, REPLACED = "partial", "replaced"  # in the names of hidden folders
 
 
 class DatasetWriter:
     """Collects rows in a hidden folder beside ``path``; ``commit`` renames it.
 
-    Used in a ``with`` statement: if it ends before ``commit``, nothing is left behind. (A process that is killed leaves
-    the hidden folder, which does not open as a dataset.)
+    Used in a ``with`` statement: if it ends before ``commit``, nothing is left behind. A process that is killed leaves
+    the hidden folder; the next writer of the same dataset removes it.
     """
 
     def __init__(self, path: str | PathLike[str], *, force: bool = False, source: str = "") -> None:
@@ -37,10 +40,10 @@ class DatasetWriter:
         self.rows = self.nonzeros = 0
         self.widest = 0  # number of columns that the rows so far need
         self.label_counts: dict[float, int] | None = {}
+        _remove_leftovers(self.path)
         self.check_target()
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.folder = _hidden_beside(self.path, "partial")
-        self.folder.mkdir()
+        self.folder, self._held = held_folder(self._make_folder)
         self.indptr = GrowingArray(self.folder / "indptr.npy", (np.int32, np.int64))
         self.indptr.append(np.zeros(1, np.int32))
         self.indices = GrowingArray(self.folder / "indices.npy", (np.int32, np.int64))
@@ -56,6 +59,13 @@ class DatasetWriter:
                 with suppress(OSError):  # the disk may be full, and what is still in memory is not needed
                     array.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self._held >= 0:
+            os.close(self._held)
+
+    def _make_folder(self) -> Path:
+        folder = _hidden_beside(self.path, PARTIAL)
+        folder.mkdir()
+        return folder
 
     def check_target(self) -> None:
         """Raise if the folder must not be written: only datasets are ever replaced."""
@@ -139,7 +149,7 @@ class DatasetWriter:
         self.check_target()
         replaced = None
         if self.path.exists():
-            replaced = _hidden_beside(self.path, "replaced")
+            replaced = _hidden_beside(self.path, REPLACED)
             os.rename(self.path, replaced)
         os.rename(self.folder, self.path)
         _sync(self.path.parent)
@@ -204,6 +214,24 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what writers that were killed have left of the dataset ``path``, unless another one is at work.
+
+    One that was killed while it replaced a dataset may have moved that away: then it is moved back.
+    """
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.({PARTIAL}|{REPLACED})-[0-9a-f]{{8}}")
+    try:
+        found = {name: match[1] for name in os.listdir(path.parent) if (match := pattern.fullmatch(name))}
+    except OSError:
+        return
+    removed = [remove_leftover(path.parent / name) for name, what in found.items() if what == PARTIAL]
+    for replaced in (path.parent / name for name, what in found.items() if what == REPLACED and all(removed)):
+        if os.path.lexists(path):
+            remove(replaced)
+        else:
+            os.rename(replaced, path)
 
 
 def _hidden_beside(path: Path, what: str) -> Path:
