@@ -7,11 +7,13 @@ from pathlib import Path
 
 import processes
 import pytest
+from fault_rows import row
 
 SCRIPT = Path(__file__).with_name("killed.py")
 KILLS_OF_EACH = 5
 
 
+@row("kill-train", "kill-fit", "kill-search")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked there")
 def test_kill_9():
     """Fifty kills of real processes; all cases in one, since importing takes longer than dying."""

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from fault_rows import row
 
 from hingeline.io import leftovers
 from hingeline.io.atomic import SUFFIX, atomic_write, remove_leftovers
@@ -10,6 +11,7 @@ from hingeline.io.atomic import SUFFIX, atomic_write, remove_leftovers
 fcntl = pytest.importorskip("fcntl")
 
 
+@row("kill-save")
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
     left = tmp_path / f".model.abcd_123{SUFFIX}"
     left.write_bytes(b"half")

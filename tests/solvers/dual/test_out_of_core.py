@@ -10,7 +10,7 @@ import pytest
 from problems import LOSSES, classification, csr, primal
 from scipy import sparse
 
-from hingeline import Hinge, LinearSVC, Pinball, SquaredHinge, solve
+from hingeline import Checkpoint, Hinge, LinearSVC, Pinball, SquaredHinge, solve
 from hingeline.data.blocks import BYTES_PER_ROW, BYTES_PER_WEIGHT, mapping_of
 from hingeline.data.read import read_data
 from hingeline.io import open_dataset, write_dataset
@@ -211,6 +211,27 @@ def test_datasets_are_trained_in_place(tmp_path, monkeypatch):
         within = LinearSVC(loss="hinge", C=0.05, gap_tol=GAP, fit_intercept=False).fit(dense, y)
         assert out.solver_.startswith("out_of_core")
         assert out.objective_ == pytest.approx(within.objective_, rel=2 * GAP)
+
+
+def test_a_checkpoint_goes_on_in_files_and_in_memory(stored, tmp_path, monkeypatch):
+    X = csr(X0, value=np.float32)
+    model = LinearSVC(loss="hinge", C=0.05, gap_tol=GAP, fit_intercept=False, random_state=0)
+    rows = stored(X)
+    whole = model.fit(rows, Y0).n_iter_
+
+    def dies(progress):
+        if progress.n_iter == whole - 1:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        model.set_callbacks(Checkpoint(tmp_path / "state", every=0.0), dies).fit(rows, Y0)
+    model.set_callbacks(Checkpoint(tmp_path / "state")).fit(rows, Y0)
+    assert model.solver_.startswith("out_of_core")
+    assert model.n_iter_ < whole
+    monkeypatch.delenv("HINGELINE_MEMORY")
+    model.fit(rows, Y0)
+    assert model.solver_ != "out_of_core"
+    assert model.n_iter_ <= 2
 
 
 def test_damage_is_found_and_named_by_row(stored):
