@@ -38,13 +38,13 @@ def hostile_matrix(rng, n, d):
     return X
 
 
-def hostile_weights(rng, n):
-    """Return None, or weights of which some may be zero."""
+def hostile_weights(rng, n, y=(0,)):
+    """Return None, or weights of which some may be zero, but not all of a class."""
     kind = rng.integers(3)
     if kind == 0:
         return None
     weights = rng.choice([0.0, 0.5, 2.0], size=n) if kind == 1 else 10.0 ** rng.uniform(-3.0, 3.0, size=n)
-    weights[rng.integers(n)] = 1.0
+    weights[np.unique(y, return_index=True)[1]] = 1.0
     return weights
 
 
@@ -78,9 +78,11 @@ def crammer_singer_case(rng):
     """Return a model to be fitted, and what to fit it to."""
     n, d = shape(rng)
     k = int(rng.integers(2, min(n, 5) + 1))
-    how = {"C": 10.0 ** rng.uniform(-6.0, 6.0), "fit_intercept": bool(rng.integers(2))}
-    model = LinearSVC(multi_class="crammer_singer", **how, **rule(rng))
-    return model, hostile_matrix(rng, n, d), labels(rng, n, k), hostile_weights(rng, n)
+    how = {"C": 10.0 ** rng.uniform(-6.0, 6.0), "fit_intercept": bool(rng.integers(2)), **rule(rng)}
+    if k == 2:  # those that have a name are the engines of binary problems
+        how["solver"] = "auto"
+    y = labels(rng, n, k)
+    return LinearSVC(multi_class="crammer_singer", **how), hostile_matrix(rng, n, d), y, hostile_weights(rng, n, y)
 
 
 def l1_case(rng):
@@ -94,7 +96,8 @@ def l1_case(rng):
         LogisticRegression("l1", **how),
         LogisticRegression("elasticnet", l1_ratio=float(rng.choice([0.0, 0.01, 0.5, 0.99])), **how),
     )[rng.integers(3)]
-    return model, hostile_matrix(rng, n, d), labels(rng, n, k), hostile_weights(rng, n)
+    y = labels(rng, n, k)
+    return model, hostile_matrix(rng, n, d), y, hostile_weights(rng, n, y)
 
 
 def fitted(model, X, y, weights):

@@ -2,13 +2,14 @@
 
 Sweeps are cheap and often enough. They go on as long as their trend promises an end sooner than Newton's method would
 reach it; an engine that was asked for by name gets ``PATIENCE`` times as much. What they leave is certified: it is the
-exact violation that must be below tol, and the gap must be good too. If not, Newton's method goes on from there.
+exact violation that must be below tol, and the gap must be good too, which may take some more sweeps at large C. If
+sweeps do not get there, Newton's method goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..runtime.pace import Pace
 from ..solution import Certificate
@@ -47,9 +48,13 @@ class Handover:
         """Train until ``goal`` is reached or nothing is left to gain; returns why, the certificate, and the engines."""
         engine = HYBRID if solver == AUTO else solver
         most = self.newton_cost if solver == AUTO else PATIENCE * self.newton_cost
-        stop = run.stop
-        run.begin_phase(goal, Budget(review=REVIEWED_SWEEPS * (SWEEP + self.n_rows), rival=most, most=most))
+        stop, budget = run.stop, Budget(review=REVIEWED_SWEEPS * (SWEEP + self.n_rows), rival=most, most=most)
+        run.begin_phase(goal, budget)
         reason, certificate = self._phase(run, self.sweep)
+        if reason == "tol" and goal.met(certificate) and not certificate.gap <= GOOD_GAP:
+            run.begin_phase(replace(goal, gap_tol=GOOD_GAP), budget)
+            reason, certificate = self._phase(run, self.sweep)
+            reason = "tol" if reason == "gap_tol" else reason
         if reason in UNFINISHED and not self._is_done(run, goal, certificate):
             run.begin_phase(goal, Budget())
             reason, certificate = self._phase(run, self.newton)

@@ -15,10 +15,11 @@ from hingeline.runtime.pace import Pace
 from hingeline.solvers.clock import Clock
 from hingeline.solvers.driver import Run
 from hingeline.solvers.finish import ended
+from hingeline.solvers.multiclass import proximal_newton as method
 from hingeline.solvers.multiclass.crammer_singer import train_crammer_singer
 from hingeline.solvers.multiclass.dual_state import dual_state
 from hingeline.solvers.multiclass.newton_system import WIDE, hessian
-from hingeline.solvers.multiclass.proximal_newton import proximal_newton
+from hingeline.solvers.multiclass.proximal_newton import SmoothedProblem, proximal_newton
 from hingeline.solvers.multiclass.smoothed_examples import Responses, along_line, respond
 from hingeline.solvers.stop import Stop
 
@@ -138,7 +139,21 @@ def test_hard_problems_end_with_a_true_certificate(problem, bias, sparse):
     assert dual <= primal
 
 
-def test_newton_alone_finds_what_sweeps_find():
+def test_directions_by_products(monkeypatch):
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(30, 4)), rng.integers(3, size=30).astype(np.uint32)
+    state = dual_state(make_problem(read_data(X, 1.0), y, None, Hinge(2.0)), 3, None)
+    run = Run(Stop(), Clock(None, None), certify=state.refresh, floor=state.floor)
+    smoothed = SmoothedProblem(state, run)
+    smoothed.step()
+    monkeypatch.setattr(method, "CG_ACCURACY", 1e-12)
+    assert np.abs(smoothed._residual).max() > 1e-6
+    np.testing.assert_allclose(smoothed._direction_by_products(), smoothed._direction(), atol=1e-9)
+
+
+@pytest.mark.parametrize("largest", [0, 2000])
+def test_newton_alone_finds_what_sweeps_find(largest, monkeypatch):
+    monkeypatch.setattr(method, "LARGEST_SYSTEM", largest)
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 4)), rng.integers(4, size=60).astype(np.uint32)
     by_sweeps = train_crammer_singer(read_data(X), y, 4, None, 0.5, "hybrid", Stop(tol=1e-9), seed=0)
@@ -159,3 +174,13 @@ def test_an_offset_is_no_obstacle():
     assert model.converged_
     assert model.solver_ == "hybrid+newton"
     assert model.duality_gap_ < 1e-8
+
+
+@pytest.mark.parametrize("solver", ["baseline", "avsf", "hybrid"])
+def test_engines_by_name_end_too(solver):
+    rng = np.random.default_rng(0)
+    X, y = 100.0 + rng.normal(size=(20, 5)), np.append(np.arange(4), rng.integers(4, size=16))
+    model = LinearSVC(multi_class="crammer_singer", solver=solver, random_state=0, max_iter=5000).fit(X, y)
+    assert model.converged_
+    assert model.solver_ == f"{solver}+newton"
+    assert model.duality_gap_ < 1e-3

@@ -8,8 +8,8 @@ LIBLINEAR's type 4 (Keerthi et al., 2008). A step solves the sub-problem of one 
 gain is what Algorithm 5 compares with the average, so an example has one preference. Examples that sit firmly at a
 corner of their box leave the active set, and classes that are irrelevant to an example are left out of its steps, until
 all come back. Equal rows with different labels are settled together before each sweep (twin_steps.py). If sweeps
-converge slowly, and features and classes are few, Newton's method takes over (proximal_newton.py). Two classes are a
-binary hinge problem with twice the C and half the objective (w_2 = -w_1), and go to its engines.
+converge slowly, Newton's method takes over (proximal_newton.py). Two classes are a binary
+hinge problem with twice the C and half the objective (w_2 = -w_1), and go to its engines.
 
 The gap is summed over pairs (example, class), each term >= 0, with G_ic = <x_i, w_c> + [c != y_i]:
 
@@ -34,25 +34,24 @@ from ...kernels.random import seeded
 from ...kernels.types import Indices, Matrix, Vector
 from ...runtime.pace import Pace
 from ...solution import Look, Progress, Snapshot, Solution
-from ..clock import NEXT_PHASE, Clock
-from ..driver import SWEEP, Run, Verdict
-from ..engines import AUTO, HYBRID, NEWTON, stepwise_engine
-from ..finish import ended, run_accurately, solution_of
+from ..clock import Clock
+from ..driver import Run, Verdict
+from ..engines import AUTO, stepwise_engine
+from ..finish import solution_of
 from ..frequencies import Frequencies
+from ..handover import Handover
 from ..one_versus_rest import OneVersusRest
 from ..select import is_for_rounding
-from ..stages import FINE_GAP
 from ..stop import Stop
 from ..train import train
-from ..trend import Budget
 from .dual_state import DualState, dual_state
 from .example_steps import Seen, visit_examples
 from .proximal_newton import LARGEST_SYSTEM, proximal_newton
 from .twins import Twins, contradictory_twins
 
 ACCURATE = 1e-9  # violation to which small problems are solved
-REVIEWED_SWEEPS = 20  # after which their trend is compared with the cost of Newton's method
-NEWTON_STEPS, STEP_COST, ROW_COST, TYPICAL_SUPPORT = 40, 3000.0, 10.0, 3  # the cost of that, in visits of an example
+# The cost of Newton's method, in visits of an example.
+NEWTON_STEPS, STEP_COST, ROW_COST, TYPICAL_SUPPORT, TYPICAL_PRODUCTS = 40, 3000.0, 10.0, 3, 100
 
 
 def train_crammer_singer(
@@ -91,35 +90,20 @@ def train_crammer_singer(
         frequencies = Frequencies(everyone, data.n_rows, rng, adapts=engine.adapts, shrinks=engine.shrinks)
         _sweep(state, run, frequencies, twins)
 
-    if solver == AUTO and state.examples.w.size <= LARGEST_SYSTEM:
-        reason, solver = _sweep_then_newton(sweep, state, run)
-    else:
-        reason = run_accurately(sweep, run, data, solver, ACCURATE)
-    certificate = run.certificate_after(reason, to_the_end)
+    # Tiny problems are solved to the violation ACCURATE, which makes results independent of the order of rows.
+    accurate = solver == AUTO and is_for_rounding(data, stop)
+    goal = replace(stop, tol=min(stop.tol, ACCURATE)) if accurate else stop
+    cost = newton_cost(data.n_rows, n_classes, data.n_features + 1)
+    handover = Handover(sweep, lambda: proximal_newton(state, run), state.refresh, data.n_rows, cost)
+    reason, certificate, engines = handover.run(run, goal, solver)
     w, intercept = state.snapshot()[:2]
-    return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=state.examples.alpha)
-
-
-def _sweep_then_newton(sweep: Callable[[], None], state: DualState, run: Run) -> tuple[str, str]:
-    """Sweep as long as that promises to be cheaper than Newton's method; returns why training ended, and the engines.
-
-    Tiny problems are solved to the violation ACCURATE, which makes results independent of the order of rows.
-    """
-    data, stop = state.data, run.stop
-    cost = newton_cost(data.n_rows, state.examples.alpha.shape[1], data.n_features + 1)
-    goal = replace(stop, tol=min(stop.tol, ACCURATE)) if is_for_rounding(data, stop) else stop
-    run.begin_phase(goal, Budget(review=REVIEWED_SWEEPS * (SWEEP + data.n_rows), rival=cost, most=cost))
-    reason = ended(sweep)
-    # At large C a small violation may still be a large gap.
-    is_done = state.refresh(Pace()).gap <= FINE_GAP if reason == "tol" else reason not in (NEXT_PHASE, "rounding")
-    if is_done:
-        return reason, HYBRID
-    run.begin_phase(goal, Budget())
-    return ended(lambda: proximal_newton(state, run)), f"{HYBRID}+{NEWTON}"
+    return solution_of(run, reason, stop, certificate, engines, w=w, intercept=intercept, alpha=state.examples.alpha)
 
 
 def newton_cost(n_rows: int, n_classes: int, n_weights: int) -> float:
     """Return about what Newton's method costs, in visits of an example: scores, responses, Hessian, factorisation."""
+    if n_classes * n_weights > LARGEST_SYSTEM:
+        return NEWTON_STEPS * (STEP_COST + n_rows * TYPICAL_PRODUCTS)
     support = min(n_classes, TYPICAL_SUPPORT)
     row = ROW_COST + support**2 * n_weights / (4.0 * n_classes)
     return NEWTON_STEPS * (STEP_COST + n_rows * row + (n_classes * n_weights) ** 2 / 6.0)

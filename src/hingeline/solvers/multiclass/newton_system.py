@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.compile import by_type, kernel
 from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
-from ...kernels.types import Counts, Index, Indices, Matrix, Vector
+from ...kernels.types import Counts, Flags, Index, Indices, Matrix, Vector
 from ...runtime.pace import Pace
 from .smoothed_examples import Responses
 
@@ -34,19 +34,25 @@ def hessian(rows: Rows, responses: Responses, n_weights: int, pace: Pace) -> Mat
     return H
 
 
-def _add_dense_hessian(rows: DenseRows, responses: Responses, H: Matrix, part: slice) -> None:
-    """Add the examples of ``part`` to the lower blocks of H, by BLAS."""
+def inside_bounds(responses: Responses, part: slice = slice(None)) -> Flags:
+    """Tell for each example of ``part`` and each class whether the variable is off its bound."""
     C, alpha, y = responses.C[part], responses.alpha[part], responses.y[part]
-    d = rows.X.shape[1] + 1
     inside = (alpha < 0.0) & (C > 0.0)[:, None]
     own = np.arange(len(y))
     inside[own, y] = (alpha[own, y] < C) & (C > 0.0)
+    return inside
+
+
+def _add_dense_hessian(rows: DenseRows, responses: Responses, H: Matrix, part: slice) -> None:
+    """Add the examples of ``part`` to the lower blocks of H, by BLAS."""
+    d = rows.X.shape[1] + 1
+    inside = inside_bounds(responses, part)
     sizes = inside.sum(axis=1)
     curved = np.flatnonzero(sizes > 1)
     X = np.empty((curved.size, d))
     X[:, :-1], X[:, -1] = rows.X[part][curved], rows.bias
     inside, stiffness, shares = inside[curved], responses.stiffness[part][curved], 1.0 / sizes[curved]
-    for c in range(alpha.shape[1]):
+    for c in range(inside.shape[1]):
         for e in range(c + 1):
             both = np.flatnonzero(inside[:, c] & inside[:, e])
             curvature = stiffness[both] * ((1.0 if c == e else 0.0) - shares[both])

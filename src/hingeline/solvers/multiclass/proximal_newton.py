@@ -1,4 +1,4 @@
-"""Proximal Newton for Crammer and Singer's classifier: few unknowns, any C and scale.
+"""Proximal Newton for Crammer and Singer's classifier: any C and scale.
 
 Problem    min_w   sum_c |w_c|^2/2 + sum_i psi_i(w)                       (smoothed_examples.py)
 Gradient   w - sum_i alpha_i (x) x_i        Hessian   I + sum_i J_i (x) x_i x_i'
@@ -7,7 +7,8 @@ psi_i is the loss of example i, smoothed around abar_i with sigma_i = q_i/kappa.
 alpha, and a new stage begins with a larger kappa (stages.py).
 
 Weights are the method's own, and not summed up from alpha: at large C that sum would be rounding. The gap includes
-their distance.
+their distance. Up to ``LARGEST_SYSTEM`` unknowns the Hessian is factorised; beyond, conjugate gradients ask for its
+products.
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ from math import inf, sqrt
 
 import numpy as np
 
+from ...kernels.passes import add_diagonal
 from ...kernels.types import Matrix, Vector
 from ...runtime.blas import blas
 from ...runtime.pace import Pace
 from ..clock import Ended
 from ..driver import Run
+from ..newton.conjugate import conjugate_gradients
 from ..newton_equation import solve_scaled
 from ..shards.line import MOST_EVALUATIONS, beginning, narrowed, step_found
 from ..stages import run_stages
 from .dual_state import DualState
 from .example_passes import add_class_weights
-from .newton_system import hessian
+from .newton_system import hessian, inside_bounds
 from .smoothed_examples import Responses, along_line, respond, score_examples
 
 LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, which Ctrl-C has to wait for
+MOST_PRODUCTS, CG_ACCURACY = 200, 0.05  # of a Newton step by conjugate gradients; share of the residual left by it
 NARROWEST = 1e-4  # sigma_i is at least this over C_i: a variable may go from one bound to the other
 LINE_ACCURACY = 1e-3  # share of the slope that is as good as zero
 NO_RISE = 1e-8  # of an objective, relative: too much to be rounding
@@ -42,7 +46,7 @@ def proximal_newton(state: DualState, run: Run) -> None:
         try:
             _newton(state, run)
         except Ended as end:
-            if end.reason == "rounding":
+            if end.reason in ("rounding", "stalled"):
                 state.stretch(Pace(run.clock.check_cancelled))
             raise
     state.stretch(Pace(run.clock.check_cancelled))
@@ -61,7 +65,7 @@ class SmoothedProblem:
         C = np.where(data.q > 0.0, examples.C, 0.0)  # rows of zeros are solved already
         scores, abar, alpha = np.zeros((n, self.k)), examples.alpha.copy(), examples.alpha.copy()
         self.responses = Responses(C, np.zeros(n), examples.y, scores, abar, alpha)
-        self._responding = examples._replace(alpha=alpha, w=np.zeros_like(self.w))
+        self._examples = examples
         self._longest = sqrt(2.0 * data.largest_q)
         self.next_stage(1.0)
 
@@ -86,17 +90,30 @@ class SmoothedProblem:
         n = len(self.alpha)
         parts = [respond(self.responses, t, tau, begin, end) for begin, end in self._passes.slices(n)]
         violations, losses, gaps, smooth, moved = zip(*parts, strict=True)
-        v = self._responding.w
-        v[:] = 0.0
-        for begin, end in self._passes.slices(n):
-            add_class_weights(self._responding, begin, end)
-        self._residual = self.w - v
+        self._residual = self.w - self._weights_of(self.alpha)
         length, distance = float(self.w @ self.w), float(self._residual @ self._residual)
         self.violation, self.moved = max(violations), sum(moved)
         self.size, self._objective = 0.5 * length + sum(losses), 0.5 * length + sum(smooth)
         self.gap_at_v = sum(gaps)  # as far as w = v holds
         self.gap = self.gap_at_v + 0.5 * distance
         self.error = self._longest * sqrt(distance)  # of a violation at w, if w = v is wanted
+
+    def _weights_of(self, alpha: Matrix) -> Vector:
+        """Return sum_i alpha_i (x) x_i."""
+        examples = self._examples._replace(alpha=alpha, w=np.zeros_like(self.w))
+        for begin, end in self._passes.slices(len(alpha)):
+            add_class_weights(examples, begin, end)
+        return examples.w
+
+    def _squares_of(self, k: Matrix) -> Vector:
+        """Return sum_i k_ic x_ij^2 for each class c of each column j."""
+        squares = np.zeros((self.w.size // self.k, self.k))
+        for c in range(self.k):
+            of_class, own = np.zeros(len(squares)), np.ascontiguousarray(k[:, c])
+            for begin, end in self._passes.slices(len(k)):
+                add_diagonal(self._rows, own, of_class, begin, end)
+            squares[:, c] = of_class
+        return squares.ravel()
 
     def _scores_of(self, w: Vector) -> Matrix:
         scores = np.empty_like(self.alpha)
@@ -109,9 +126,7 @@ class SmoothedProblem:
 
         Infinity if the objective rises whatever share of the step is taken: rounding makes nonsense of it.
         """
-        H = hessian(self._rows, self.responses, self.w.size // self.k, self._blocks)
-        by_class = np.ascontiguousarray(self._residual.reshape(-1, self.k).T).ravel()
-        p = np.ascontiguousarray(solve_scaled(H, -by_class).reshape(self.k, -1).T).ravel()
+        p = self._direction() if self.w.size <= LARGEST_SYSTEM else self._direction_by_products()
         t, decrement = self._scores_of(p), -float(self._residual @ p)
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
         before, w, scores = self._objective, self.w.copy(), self.responses.scores.copy()
@@ -123,6 +138,27 @@ class SmoothedProblem:
         self.w[:], self.responses.scores[:] = w, scores
         self._respond(0.0, scores)
         return inf
+
+    def _direction(self) -> Vector:
+        """Return Newton's direction: the solution of H p = -(w - v)."""
+        H = hessian(self._rows, self.responses, self.w.size // self.k, self._blocks)
+        by_class = np.ascontiguousarray(self._residual.reshape(-1, self.k).T).ravel()
+        return np.ascontiguousarray(solve_scaled(H, -by_class).reshape(self.k, -1).T).ravel()
+
+    def _direction_by_products(self) -> Vector:
+        """Return about Newton's direction, by conjugate gradients."""
+        inside, stiffness = inside_bounds(self.responses), self.responses.stiffness[:, None]
+        inside[inside.sum(axis=1) < 2] = False
+        sizes = np.maximum(inside.sum(axis=1, keepdims=True), 1)
+
+        def product(p: Vector) -> Vector:
+            t = np.where(inside, self._scores_of(p), 0.0)
+            t -= np.where(inside, t.sum(axis=1, keepdims=True) / sizes, 0.0)
+            return p + self._weights_of(stiffness * t)
+
+        diagonal = 1.0 + self._squares_of(stiffness * inside * (1.0 - 1.0 / sizes))
+        enough = CG_ACCURACY * sqrt(float(self._residual @ self._residual))
+        return conjugate_gradients(product, lambda r: r / diagonal, self._residual, enough, MOST_PRODUCTS)[0]
 
     def _line_search(self, t: Matrix, wp: float, pp: float, slope: float) -> float:
         at = beginning(slope)

@@ -48,7 +48,7 @@ from .pair_steps import NOBODY, Limits, Points, Seen, visit_pairs
 from .proximal_newton import LARGEST_SYSTEM, proximal_newton
 
 ACCURATE = 1e-13  # violation to which small problems are solved, relative to the largest possible score
-NEWTON_STEPS, STEP_COST, ROW_COST, TYPICAL_PRODUCTS = 40, 3000.0, 10.0, 50  # the cost of that, in visits of a row
+NEWTON_STEPS, STEP_COST, ROW_COST, TYPICAL_PRODUCTS = 40, 3000.0, 10.0, 100  # the cost of that, in visits of a row
 
 
 def train_one_class(
