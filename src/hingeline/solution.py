@@ -134,7 +134,8 @@ class Solution:
     converged : bool
         Whether the stop rule was met, or rounding left nothing to gain (at a gap of at most 1e-3).
     stop_reason : str
-        "tol", "gap_tol", "rounding", "max_iter", "max_time", "callback" or "interrupted".
+        "tol", "gap_tol", "rounding" (converged as far as float64 allows), "stalled" (not converged: no progress any
+        more), "max_iter", "max_time", "callback" or "interrupted".
     """
 
     w: np.ndarray

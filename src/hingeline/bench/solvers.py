@@ -139,7 +139,7 @@ def solve_task(task: Task, engine: str, **stop: Any) -> Any:
 
     loss = SquaredHinge(C=task.C) if task.loss == "squared_hinge" else Hinge(C=task.C)
     try:
-        return solve(task.X, task.y, loss, solver=engine, bias=float(task.intercept), **stop)
+        return solve(task.X, task.y, loss, solver=engine, bias=float(task.intercept), finish=False, **stop)
     except ValueError as error:
         raise Unsupported(str(error)) from error
 

@@ -108,7 +108,8 @@ def _train(X: sparse.csr_matrix, y: np.ndarray, C: float, solver: str, args: arg
     from hingeline import Hinge, solve
 
     stop = {"tol": args.eps} if "eps" in args else {"gap_tol": args.gap}
-    s = solve(X, y, loss=Hinge(C=C), solver=solver, max_time=args.max_time, random_state=args.seed, **stop)
+    how = {"max_time": args.max_time, "random_state": args.seed, "finish": False}
+    s = solve(X, y, loss=Hinge(C=C), solver=solver, **how, **stop)
     return Cell(s.seconds, s.n_steps, s.certificate.gap, not s.converged)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..data.matrix import Data
 from ..kernels.losses import Loss
 from ..solution import Snapshot, Solution
-from ..solvers.engines import SOLVERS
+from ..solvers.engines import AUTO, SOLVERS
 from ..solvers.free_intercept import train_free
 from ..solvers.one_versus_rest import train_each
 from ..solvers.start import from_weights
@@ -120,13 +121,15 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
     def _train(self, rows: TrainingSet, start: Start, watch: Watch) -> list[Solution]:
         """Train every problem, on ``n_jobs`` threads."""
         loss, stop, trainer, n = self._loss(), self._stop(), self._trainer(rows.data), rows.n_problems
+        begun = perf_counter()
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n)
 
         def train_one(k: int, **how: Any) -> Solution:
             problem = rows.problem(k, loss)
             how |= {"solver": self.solver, **start(problem, k)}
             with watch.problem(k) as callback:
-                return watch.solved(k, trainer(problem, stop=stop, seed=int(seeds[k]), callback=callback, **how))
+                left = stop.after(perf_counter() - begun)
+                return watch.solved(k, trainer(problem, stop=left, seed=int(seeds[k]), callback=callback, **how))
 
         n_jobs = effective_n_jobs(self.n_jobs)
         if rows.data.blocks is not None:  # each problem would read the files and take the memory that is left
@@ -208,8 +211,9 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         if capped:
             worst = max(capped, key=lambda s: s.certificate.gap)
             remedy = advice_on_scale(rows.data, rows.features.get("feature_names_in_"))
-            if not remedy and worst.stop_reason == "rounding":
-                remedy = "Scale the data, or choose a smaller C."
+            if not remedy and worst.stop_reason == "stalled":
+                other = "" if self.solver == AUTO else ' Or let solver="auto" choose.'
+                remedy = f"Scale the columns (StandardScaler, MaxAbsScaler), or choose a smaller C.{other}"
             elif not remedy:
                 remedy = f"Raise {worst.stop_reason} (None: no cap), loosen tol or gap_tol, or scale the data."
             warnings.warn(

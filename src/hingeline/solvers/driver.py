@@ -21,6 +21,7 @@ from ..solution import Certificate, Look, Progress, Snapshot
 from .clock import NEXT_PHASE, Clock, Ended
 from .history import History
 from .rounding import RoundingCheck
+from .stall import StallCheck
 from .stop import Stop
 from .trend import Account, Budget
 
@@ -85,6 +86,7 @@ class Run:
         self.shuffles = Pace(clock.check)  # an entry of a schedule
         passes = self.passes  # by its own name: a reference to self would be a cycle
         self._rounding = RoundingCheck(lambda: certify(passes).violation, floor)
+        self._stall = StallCheck()
 
     @property
     def n_steps(self) -> int:
@@ -111,6 +113,7 @@ class Run:
     def begin_phase(self, stop: Stop, budget: Budget) -> None:
         """Go on by the rules of the next phase."""
         self.stop, self.account, self._spent_before = stop, Account(budget), self.n_steps + self.effort
+        self._stall = StallCheck()
 
     @property
     def spent(self) -> float:
@@ -165,6 +168,8 @@ class Run:
             if complete:
                 raise Ended("rounding")
             return Verdict.REFUTED
+        if self._stall.is_stalled(self.n_iter, self.dual, violation):
+            raise Ended("stalled")
         return verdict
 
     def _judge(

@@ -28,6 +28,9 @@ No formula of shape and C tells a hard problem from an easy one. So if a few swe
 they go first, whatever the model says, and their trend is extrapolated (trend.py): they go on while it promises an end
 sooner than Newton's method would reach it, and hand their dual variables over when it does not. Budgets are counted in
 steps, not in seconds: results do not depend on the load of the computer.
+
+An engine that the user has named gets a hundred times what Newton's method would take. If its trend promises no end
+within as much again, or if it stalls, Newton's method finishes what it has begun (and ``Solution.solver`` names both).
 """
 
 from __future__ import annotations
@@ -58,6 +61,8 @@ FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: sweeps that have taken this have been promising for long enough
 EXCEEDED = 3.0  # times the guess of what conjugate gradients take: they have had their chance
 ROWS_PER_WEIGHT = 4  # with fewer, and more weights than a dense factor is made for, sweeps win
+PATIENCE, LEAST_PATIENCE = 100.0, 3e6  # times Newton's cost, or steps: what an engine may promise that the user named
+MOST_PATIENCE = 3.0  # times as much, if it goes on promising
 WARM_HOPE = 0.3  # of these, if the run has a start
 IN_CACHE = 3_000_000  # stored values
 SAMPLED_SHARE = 0.45  # of the iterations that are left if a sample of the rows goes first
@@ -92,19 +97,19 @@ class Phase:
     budget: Budget = field(default_factory=Budget)
 
 
-def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[Phase]:
+def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: bool = True) -> list[Phase]:
     """Return the phases of a run. Coordinate ascent comes last if Newton's method is not sure to end it.
 
-    ``warm`` says that there is a start: what sweeps can do quickly is done then, and they promise less.
+    ``warm`` says that there is a start: what sweeps can do quickly is done then, and they promise less. ``finish`` says
+    that Newton's method may end what the sweeps of an engine that the user has named would take very long for.
     """
     data = problem.data
     last = Phase(HYBRID if data.blocks is None else OUT_OF_CORE, stop)
-    if solver == HYBRID:
-        return [last]
-    if solver == NEWTON:
-        return [Phase(NEWTON, stop), last]
+    if solver in (NEWTON, NEWTON_CG):
+        return [Phase(solver, stop), last]
     if solver != AUTO:
-        return [Phase(solver, stop)]
+        named = last if solver == HYBRID else Phase(solver, stop)
+        return _plan_to_finish(problem, stop, named) if finish else [named]
     if data.blocks is not None:
         return _plan_out_of_core(problem, stop, last)
     if data.n_rows * data.n_features <= SMALL:
@@ -124,6 +129,19 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False) -> list[
     hope = WARM_HOPE if warm else 1.0
     opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
     return [replace(last, budget=opening), second, last]
+
+
+def _plan_to_finish(problem: Problem, stop: Stop, named: Phase) -> list[Phase]:
+    """Return the phases for a coordinate engine that the user has named: it is given much time, but not for ever."""
+    data = problem.data
+    if data.n_features >= LARGEST_FACTOR or problem.n_variables == 0:
+        return [named]
+    step, _, newton = estimates(problem, stop)
+    if data.blocks is not None:
+        newton = step * READS_PER_ITERATION * newton_iterations(problem, stop) * problem.n_variables
+    patience = max(LEAST_PATIENCE, PATIENCE * newton / step)
+    given = Budget(review=patience, rival=patience, most=MOST_PATIENCE * patience)
+    return [replace(named, budget=given), Phase(NEWTON, stop), named]
 
 
 def plan_free(problem: Problem, solver: str, stop: Stop) -> list[Phase]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
 from ..solution import Certificate
 
-GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap than this has not converged
+GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap than this has not converged: it has stalled
+
+NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up returns its start
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,19 @@ class Stop:
         """Tell whether a certificate meets the rule. NaN meets none."""
         return certificate.violation < self.tol if self.gap_tol is None else certificate.gap <= self.gap_tol
 
+    def after(self, seconds: float) -> Stop:
+        """Return the rule with what is left of its time after so many seconds."""
+        return self if self.max_time is None else replace(self, max_time=max(self.max_time - seconds, NO_TIME))
+
     def outcome(self, reason: str, certificate: Certificate) -> tuple[str, bool]:
-        """Return why a run ended, and whether it has converged; rounding that met the rule is no news."""
-        if reason == "rounding" and self.met(certificate):
-            reason = self.rule
-        return reason, reason in ("tol", "gap_tol") or (reason == "rounding" and certificate.gap <= GOOD_GAP)
+        """Return why a run ended, and whether it has converged.
+
+        Whatever kept it from going on, if the rule is met that is the reason. Rounding that leaves a large gap is a
+        stall: the run has not converged.
+        """
+        if reason in ("rounding", "stalled"):
+            if self.met(certificate):
+                reason = self.rule
+            elif reason == "rounding" and not certificate.gap <= GOOD_GAP:
+                reason = "stalled"
+        return reason, reason in ("tol", "gap_tol", "rounding")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -23,7 +24,8 @@ from .state import Near, State, new_state, starting_alpha
 from .stop import Stop
 from .trend import Budget
 
-MOST_RESTARTS = 3  # of an engine, from the exact w
+MOST_RESTARTS = 10  # of an engine, from the exact w
+TIGHTER = 0.5  # times the tolerance before: what a restarted engine is asked for
 VISIBLE_DRIFT = 0.1  # share of tol: a w that rounding has moved so far may have misled the engine
 LEAST_RESORT, RESORT_SWEEPS, RESORTS = 1e6, 100.0, 10.0  # steps, or sweeps, between two looks at the trend; looks
 HOPELESS_GAP = 0.9
@@ -51,15 +53,18 @@ def train(
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
     n_threads: int = 1,
+    finish: bool = True,
 ) -> Solution:
     """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run.
 
     The intercept's weight is regularised towards ``anchor``, or not at all if it is ``free``, which only Newton's
-    method can do (``plan_free``). Newton's method begins at ``near``, the other engines at ``alpha0``.
+    method can do (``plan_free``). Newton's method begins at ``near``, the other engines at ``alpha0``. Without
+    ``finish`` a coordinate engine that the user has named is left to itself, however long it takes.
     """
     with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
         clock = Clock(stop.max_time, cancelled)
-        phases = plan_free(problem, solver, stop) if free else plan(problem, solver, stop, warm=alpha0 is not None)
+        warm = alpha0 is not None
+        phases = plan_free(problem, solver, stop) if free else plan(problem, solver, stop, warm, finish)
         _check_loss(ENGINES[phases[0].engine], problem)
         state = new_state(problem, seed, alpha0, anchor, near, free=free, team=team, between=clock.check)
         run = Run(
@@ -104,17 +109,17 @@ class Training:
             reason, certificate = self._run_phase(phase)
             self._state.unpack()
             if reason == NEXT_PHASE and kept is not None:
-                reason = "rounding"
+                reason = "stalled"
             if not self._hands_over(reason, certificate):
                 break
-            if reason == "rounding":
+            if reason != NEXT_PHASE:
                 kept = _Kept(certificate, self._state.alpha.copy(), self._state.w.copy(), self._state.is_primal)
             self._run.dual = certificate.dual
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
         if kept is not None and not _apart(certificate) <= _apart(kept.certificate):
             certificate = self._restore(kept)
-        if reason == "rounding" and not certificate.gap <= HOPELESS_GAP:
+        if reason in ("rounding", "stalled") and not certificate.gap <= HOPELESS_GAP:
             certificate = self._better_of_zero(certificate)
         return reason, certificate, phase.stop
 
@@ -154,7 +159,9 @@ class Training:
     def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
         """Run the engine of a phase until it ends; returns why, and the certificate.
 
-        w is updated step by step. If these roundings add up to a violation, the engine goes on from the exact w.
+        A sweep sees each variable at another w, and w is updated step by step, with roundings. So the exact violation
+        may be larger than what the engine has seen: then it goes on from the exact w, with a tighter tolerance unless
+        rounding is to blame.
         """
         state, run, tol = self._state, self._run, phase.stop.tol
         if state.is_primal:
@@ -173,12 +180,12 @@ class Training:
             if state.is_primal:  # the engine saw this very w
                 return "rounding", certificate
             if drift < VISIBLE_DRIFT * tol:
-                return reason, certificate
-        return "rounding", certificate
+                run.stop = replace(run.stop, tol=TIGHTER * run.stop.tol)
+        return "stalled", certificate
 
     def _hands_over(self, reason: str, certificate: Certificate) -> bool:
-        """Tell whether the next phase is to go on: the budget is spent, or rounding stopped the engine too early."""
-        if reason == "rounding" and certificate.violation > NEAR_FLOOR * self._run.floor():
+        """Tell whether the next phase is to go on: the budget is spent, or the engine has stopped too early."""
+        if reason == "stalled" or (reason == "rounding" and certificate.violation > NEAR_FLOOR * self._run.floor()):
             return not self._stop.met(certificate)
         return reason == NEXT_PHASE
 

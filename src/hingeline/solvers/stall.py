@@ -1,0 +1,33 @@
+"""Ends a run without progress.
+
+A run has stalled when, for 1,000 sweeps and for half of all its sweeps, its dual value has not grown by a billionth of
+itself and its violation has not fallen by a hundredth. Newton's method and the proximal methods judge by themselves.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+PATIENCE = 1000  # sweeps
+SHARE = 0.5  # of all sweeps so far
+MOVED = 1e-9  # growth of the dual value, relative to it, that counts as progress
+BETTER = 0.99  # a violation below this share of the best one counts as progress too
+
+
+class StallCheck:
+    """When the last progress was, and how long ago."""
+
+    def __init__(self) -> None:
+        self._sweep, self._dual, self._violation = 0, -inf, inf
+
+    def is_stalled(self, sweep: int, dual: float, violation: float) -> bool:
+        """Judge the sweep of this number by the dual value after it and the largest violation that it saw."""
+        grown = dual - self._dual > MOVED * abs(dual)
+        if grown:
+            self._dual = dual
+        better = violation < BETTER * self._violation
+        if better:
+            self._violation = violation
+        if grown or better:
+            self._sweep = sweep
+        return sweep - self._sweep >= max(PATIENCE, SHARE * sweep)
