@@ -156,7 +156,10 @@ def _C(rng: np.random.Generator) -> float:
 
 
 def _shared(rng: np.random.Generator, free: bool = True) -> dict[str, Any]:
-    shared: dict[str, Any] = {"C": _C(rng), "fit_intercept": [True, True, False, "free"][rng.integers(4 if free else 3)]}
+    shared: dict[str, Any] = {
+        "C": _C(rng),
+        "fit_intercept": [True, True, False, "free"][rng.integers(4 if free else 3)],
+    }
     if rng.random() < 0.2:
         shared["intercept_scaling"] = float(10.0 ** rng.integers(-2, 3))
     if rng.random() < 0.1:
@@ -220,7 +223,9 @@ def _svr(rng: np.random.Generator, X: np.ndarray) -> tuple[Any, np.ndarray]:
         how["quantile"] = float(rng.choice([0.05, 0.5, 0.9]))
     elif rng.random() < 0.6:
         how["epsilon"] = float(10.0 ** rng.uniform(-3, 1))
-    y = (X / (np.abs(X).max(axis=0) + 1e-300)) @ rng.normal(size=X.shape[1]) + rng.choice([0.0, 0.3]) * rng.normal(size=len(X))
+    y = (X / (np.abs(X).max(axis=0) + 1e-300)) @ rng.normal(size=X.shape[1]) + rng.choice([0.0, 0.3]) * rng.normal(
+        size=len(X)
+    )
     y = y * 10.0 ** rng.choice([-3, 0, 0, 0, 3, 6]) + rng.choice([0.0, 0.0, 10.0, 1e4])
     if rng.random() < 0.03:
         y = np.full(len(X), float(rng.choice([0.0, 1.0, 1e4])))

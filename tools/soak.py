@@ -1,7 +1,7 @@
 """Try random problems until time is up: every estimator and setting, Ctrl-C, warm starts, threads.
 
-Each problem is a number (tests/random_cases.py), each fitted model goes through the checker (tests/truth.py). Prints what
-was tried and every failure with its number; ``--only NUMBER`` tries one again. The status is 1 if there was any.
+Each problem is a number (tests/random_cases.py), each fitted model goes through the checker (tests/truth.py). Prints
+what was tried and every failure with its number; ``--only NUMBER`` tries one again. The status is 1 if there was any.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def try_case(case: Any) -> tuple[list[str], bool, float]:
     """Fit and check a case; returns what was wrong, whether it has converged, and the seconds of its slowest fit."""
     from truth import complaints
 
-    found, seconds = [], 0.0
+    found: list[str] = []
+    seconds = 0.0
     for C in (None, case.then_C):
         if C is not None:
             case.model.set_params(C=C)
@@ -132,7 +133,9 @@ def worker(number: int, first: int, step: int, current: Any, ends_at: float, mos
         tried[type(case.model).__name__] += 1
         tried["not converged"] += not good
         if not good:
-            answers.put(("open", str(case), f"{_worst_reason(case.model)}, gap {_largest(case.model.duality_gap_):.1e}"))
+            answers.put(
+                ("open", str(case), f"{_worst_reason(case.model)}, gap {_largest(case.model.duality_gap_):.1e}")
+            )
         for text in found:
             answers.put(("failure", str(case), text))
         if k % 500 == 499:

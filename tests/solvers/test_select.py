@@ -15,9 +15,9 @@ from hingeline.solvers.newton import smoothed
 from hingeline.solvers.stop import Stop
 
 
-def phases(X, C, solver="auto", loss=Hinge, tol=1e-3):
+def phases(X, C, solver="auto", loss=Hinge, tol=1e-3, **how):
     y = np.resize([-1.0, 1.0], X.shape[0]).astype(np.float32)
-    return select.plan(make_problem(read_data(X), y, None, loss(C)), solver, Stop(tol=tol))
+    return select.plan(make_problem(read_data(X), y, None, loss(C)), solver, Stop(tol=tol), **how)
 
 
 def narrow(n=5000, d=60):
@@ -93,9 +93,22 @@ def test_easy_problems_open_with_sweeps():
     assert last.budget.review == np.inf
 
 
-def test_a_named_engine_runs_alone_but_newton_is_backed():
-    assert [p.engine for p in phases(narrow(), 1.0, "avsf")] == ["avsf"]
+def test_a_named_engine_is_given_time_and_backed():
+    first, *others = phases(narrow(), 1.0, "avsf")
+    assert first.engine == "avsf"
+    assert first.budget.review >= select.LEAST_PATIENCE
+    assert [p.engine for p in others] == ["newton", "newton", "avsf"]
+    assert [p.afresh for p in others] == [False, True, False]
     assert [p.engine for p in phases(narrow(), 1.0, "newton")] == ["newton", "hybrid"]
+    assert [p.engine for p in phases(narrow(), 1.0, "newton_cg", loss=SquaredHinge)] == [
+        "newton_cg",
+        "newton",
+        "hybrid",
+    ]
+
+
+def test_a_named_engine_is_left_alone_without_a_finish():
+    assert [p.engine for p in phases(narrow(), 1.0, "avsf", finish=False)] == ["avsf"]
 
 
 def test_hardness_does_not_depend_on_scale():

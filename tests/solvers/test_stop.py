@@ -29,7 +29,7 @@ def test_a_gap_tol_alone_counts_if_given():
 @pytest.mark.parametrize("stop", [Stop(), Stop(gap_tol=0.1)], ids=["tol", "gap_tol"])
 def test_nan_meets_nothing(stop):
     assert not stop.met(at(nan, nan))
-    assert stop.outcome("rounding", at(nan, nan)) == ("rounding", False)
+    assert stop.outcome("rounding", at(nan, nan)) == ("stalled", False)
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,19 @@ def test_nan_meets_nothing(stop):
         ("max_iter", at(0.0, 0.0), ("max_iter", False)),
         ("rounding", at(0.0, 1.0), ("tol", True)),  # met after all
         ("rounding", at(1.0, GOOD_GAP), ("rounding", True)),  # nothing left to gain
-        ("rounding", at(1.0, 2.0 * GOOD_GAP), ("rounding", False)),
+        ("rounding", at(1.0, 2.0 * GOOD_GAP), ("stalled", False)),
+        ("stalled", at(0.0, 1.0), ("tol", True)),
+        ("stalled", at(1.0, GOOD_GAP), ("stalled", False)),  # the rule is not met, and rounding is not to blame
     ],
 )
 def test_outcome(reason, certificate, outcome):
     assert Stop(tol=0.1).outcome(reason, certificate) == outcome
+
+
+def test_what_is_left_of_the_time():
+    assert Stop().after(5.0) == Stop()
+    assert Stop(max_time=7.0).after(5.0) == Stop(max_time=2.0)
+    assert 0.0 < Stop(max_time=7.0).after(8.0).max_time < 1e-6
 
 
 def test_multiple_of_what_is_asked_for():

@@ -89,12 +89,13 @@ DENSE = Costs(25e-9, 0.5e-9, 0.3e-9, 0.25e-9, 0.005e-9, 0.01e-9)
 class Phase:
     """An engine, when it is done, and what it may take before the next phase takes over.
 
-    If rounding ends an engine short of its goal, the next one takes over as well.
+    If rounding ends an engine short of its goal, the next one takes over as well: from what it has left, or ``afresh``.
     """
 
     engine: str
     stop: Stop
     budget: Budget = field(default_factory=Budget)
+    afresh: bool = False
 
 
 def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: bool = True) -> list[Phase]:
@@ -105,8 +106,11 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: 
     """
     data = problem.data
     last = Phase(HYBRID if data.blocks is None else OUT_OF_CORE, stop)
-    if solver in (NEWTON, NEWTON_CG):
-        return [Phase(solver, stop), last]
+    if solver == NEWTON:
+        return [Phase(NEWTON, stop), last]
+    if solver == NEWTON_CG:
+        by_factor = [Phase(NEWTON, stop)] if data.n_features < LARGEST_FACTOR else []
+        return [Phase(NEWTON_CG, stop), *by_factor, last]
     if solver != AUTO:
         named = last if solver == HYBRID else Phase(solver, stop)
         return _plan_to_finish(problem, stop, named) if finish else [named]
@@ -141,12 +145,12 @@ def _plan_to_finish(problem: Problem, stop: Stop, named: Phase) -> list[Phase]:
         newton = step * READS_PER_ITERATION * newton_iterations(problem, stop) * problem.n_variables
     patience = max(LEAST_PATIENCE, PATIENCE * newton / step)
     given = Budget(review=patience, rival=patience, most=MOST_PATIENCE * patience)
-    return [replace(named, budget=given), Phase(NEWTON, stop), named]
+    return [replace(named, budget=given), Phase(NEWTON, stop), Phase(NEWTON, stop, afresh=True), named]
 
 
 def plan_free(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
     """Return the phases of a run whose intercept is not regularised: those of Newton's method, if there are any."""
-    return [phase for phase in plan(problem, solver, stop) if ENGINES[phase.engine].begins_near]
+    return [phase for phase in plan(problem, solver, stop, finish=False) if ENGINES[phase.engine].begins_near]
 
 
 def _plan_out_of_core(problem: Problem, stop: Stop, last: Phase) -> list[Phase]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from .finish import ended, solution_of
 from .rounding import NEAR_FLOOR
 from .select import Phase, plan, plan_free
 from .state import Near, State, new_state, starting_alpha
-from .stop import Stop
+from .stop import GOOD_GAP, Stop
 from .trend import Budget
 
 MOST_RESTARTS = 10  # of an engine, from the exact w
@@ -106,13 +107,15 @@ class Training:
             left = self._run.account.trend.steps_left() if k > 0 else 0.0
             budget = phase.budget.after(left) if kept is None else self._last_resort()
             self._run.begin_phase(phase.stop, budget)
+            if phase.afresh:
+                self._begin_afresh()
             reason, certificate = self._run_phase(phase)
             self._state.unpack()
             if reason == NEXT_PHASE and kept is not None:
                 reason = "stalled"
             if not self._hands_over(reason, certificate):
                 break
-            if reason != NEXT_PHASE:
+            if reason != NEXT_PHASE and (kept is None or _apart(certificate) <= _apart(kept.certificate)):
                 kept = _Kept(certificate, self._state.alpha.copy(), self._state.w.copy(), self._state.is_primal)
             self._run.dual = certificate.dual
             if before is not None and self._run.dual < before[1]:
@@ -132,10 +135,14 @@ class Training:
         """Replace a model that certifies next to nothing by weights of zero, if these are better."""
         state = self._state
         found = _Kept(certificate, state.alpha.copy(), state.w.copy(), state.is_primal)
-        state.alpha[:] = starting_alpha(state.problem)
-        state.move_to(np.zeros_like(state.w), is_primal=True)
+        self._begin_afresh()
         at_zero = self._refresh()
         return at_zero if at_zero.primal < certificate.primal else self._restore(found)
+
+    def _begin_afresh(self) -> None:
+        """Go back to weights of zero."""
+        self._state.alpha[:] = starting_alpha(self._state.problem)
+        self._state.move_to(np.zeros_like(self._state.w), is_primal=True)
 
     def _last_resort(self) -> Budget:
         """Return the budget of an engine that goes on from where rounding has stopped another one."""
@@ -150,7 +157,7 @@ class Training:
             reason,
             stop,
             certificate,
-            "+".join(engine.name for engine in state.engines),
+            "+".join(name for name, _ in groupby(engine.name for engine in state.engines)),
             w=state.w[:-1],
             intercept=state.intercept,
             alpha=state.alpha,
@@ -175,7 +182,7 @@ class Training:
             if reason != "tol":
                 return reason, run.certificate_after(reason, run.passes)
             certificate, drift = self._refresh_from(state.w.copy())
-            if certificate.violation < tol:
+            if certificate.violation < tol or state.problem.n_variables == 0:
                 return reason, certificate
             if state.is_primal:  # the engine saw this very w
                 return "rounding", certificate
@@ -185,9 +192,11 @@ class Training:
 
     def _hands_over(self, reason: str, certificate: Certificate) -> bool:
         """Tell whether the next phase is to go on: the budget is spent, or the engine has stopped too early."""
-        if reason == "stalled" or (reason == "rounding" and certificate.violation > NEAR_FLOOR * self._run.floor()):
-            return not self._stop.met(certificate)
-        return reason == NEXT_PHASE
+        if reason not in ("stalled", "rounding"):
+            return reason == NEXT_PHASE
+        if reason == "rounding" and certificate.violation <= NEAR_FLOOR * self._run.floor():
+            return not certificate.gap <= GOOD_GAP
+        return not self._stop.met(certificate)
 
     def _return_to(self, alpha: np.ndarray, dual: float) -> None:
         """Undo a phase that has not increased the dual value: the next one starts from where this one did."""

@@ -42,7 +42,7 @@ AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
 SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
 NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to show; by what it falls nevertheless
-FAR = 10.0  # times the objective at w = 0: a start that is worse has come from weights that rounding made
+FAR = 2.0  # times the objective at w = 0: a start that is worse has come from weights that rounding made
 CLEAR_GAP = 1e-6  # relative; above it training goes on even if the violation is at its rounding floor
 IDLE = 20  # stages (steps, if the loss is smooth) in a row that make nothing smaller: there is no progress any more
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends

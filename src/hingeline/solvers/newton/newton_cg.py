@@ -33,6 +33,7 @@ from ..driver import Run, Verdict
 from ..shards.interface import Responses, Shards
 from ..shards.line import Line
 from ..shards.sample import step_between
+from ..stall import StallCheck
 from ..state import State
 from .conjugate import conjugate_gradients, steps_worth
 from .factor import factored
@@ -47,6 +48,7 @@ MOST_PRODUCTS = 250  # of conjugate gradients a Newton step
 LINE_ACCURACY = 0.3
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective: beyond, rounding has it
+PATIENCE = 30  # iterations without progress after which the next engine takes over
 STALLED = 3  # steps in a row that promise nothing
 SAMPLE_STEP, LEAST_STEP = 16, 4  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT = 32  # rows of a sample, at the least
@@ -181,8 +183,8 @@ def _beginning(state: State, run: Run) -> _Point:
 def newton_cg(state: State, run: Run) -> None:
     """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
     point = _beginning(state, run)
-    stalled = 0
-    for _ in run.sweeps():
+    stalled, stall = 0, StallCheck(PATIENCE)
+    for sweep in run.sweeps():
         length = sqrt(float(point.gradient @ point.gradient))
         enough = min(FORCING, length / (1.0 + length)) * length
         if run.stop.gap_tol is not None:  # what r adds to the gap is to be a small part of what is allowed
@@ -199,3 +201,5 @@ def newton_cg(state: State, run: Run) -> None:
         stalled = stalled + 1 if decrement <= SMALLEST_DECREMENT * point.primal else 0
         if point.reached <= AT_FLOOR * run.floor() or stalled == STALLED:
             raise Ended("rounding")
+        if stall.is_stalled(sweep, -point.primal, point.reached):
+            raise Ended("stalled")
