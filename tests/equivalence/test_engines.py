@@ -32,7 +32,8 @@ LAYOUTS_OF = [(list(LOSSES)[k % 2], engine) for k, engine in enumerate(ENGINES)]
 def test_engines_agree(X, y, loss, C, bias):
     loss = LOSSES[loss](C)
     rows = sparse.csr_array(X) if X is X_SPARSE else X
-    solutions = [solve(rows, y, loss, solver=engine, gap_tol=GAP, random_state=0, bias=bias) for engine in ENGINES]
+    how = {"gap_tol": GAP, "random_state": 0, "bias": bias, "finish": False}
+    solutions = [solve(rows, y, loss, solver=engine, **how) for engine in ENGINES]
     assert [s.solver for s in solutions] == list(ENGINES)
     assert [s.stop_reason for s in solutions] == ["gap_tol"] * len(ENGINES)
     values = [primal(X, y, s.w, loss, intercept=s.intercept, bias=bias or 1.0) for s in solutions]
