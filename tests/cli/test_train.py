@@ -263,6 +263,18 @@ def test_saving_changes_nothing_and_the_end_is_a_start(files, capsys, kind, data
     assert set(os.listdir()) == before | {"model", "state"}
 
 
+def test_a_checkpoint_that_cannot_be_saved_costs_no_model(files, monkeypatch, capsys):
+    def full(content, path):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("hingeline.io.records.checkpoint.write_native", full)
+    assert main(["train", "-q", "--checkpoint", "state", "--checkpoint-every", "1e-9", "many", "model"]) == 1
+    said = capsys.readouterr().err
+    assert "the checkpoint state could not be saved, and training goes on without: disk full" in said
+    assert said.splitlines()[-1].endswith("disk full")
+    assert np.any(read_model("model").w)
+
+
 @row("checkpoint-other")
 def test_a_checkpoint_of_another_problem_is_refused(files, capsys):
     trained("--checkpoint", "state", "many")

@@ -191,6 +191,13 @@ def test_what_is_refused(tmp_path):
         search.fit(X, Y)
 
 
+def test_scikit_learns_estimators_do_not_ignore_it(tmp_path):
+    pytest.importorskip("sklearn.callback")
+    pipeline = make_pipeline(StandardScaler(), LinearSVC()).set_callbacks(Checkpoint(tmp_path / "file"))
+    with pytest.raises(TypeError, match="Pipeline saves no checkpoints"):
+        pipeline.fit(X, Y)
+
+
 def test_a_place_that_cannot_be_written_is_told_before_training(tmp_path):
     for path, error in ((tmp_path / "no" / "file", "make it first"), (tmp_path, "is a folder")):
         with pytest.raises(OSError, match=error):

@@ -59,11 +59,20 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
 
     starts = Starts()
     if options.checkpoint is not None:
-        starts = open_checkpoint(options.checkpoint, X, y, options.settings, options.checkpoint_every)
+        every = options.checkpoint_every
+        starts = open_checkpoint(options.checkpoint, X, y, options.settings, every=every, warn=warn)
     with open_screen(not options.quiet) as screen, ends_training():
         report = ProgressBars(screen, options.settings).report if screen.shows else None
         trained = fit(X, y, options.settings, starts=starts, report=report, warn=warn)
-    starts.save()
+    try:
+        starts.save()
+    finally:  # one of the two may fail, on a full disk: then the other is there
+        status = _conclude(trained, options, X, y, command)
+    return status
+
+
+def _conclude(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
+    """Write and tell what was trained; return the exit status."""
     interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
     if interrupted and options.model is None and options.run is None:
         warn("interrupted; no model is written, since no file was named for it")

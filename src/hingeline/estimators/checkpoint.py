@@ -54,6 +54,14 @@ class Checkpoint(NoTask):
     def __repr__(self) -> str:
         return f"Checkpoint({str(self.path)!r}, every={self.every!r})"
 
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Raise if ``estimator`` is one of scikit-learn's, which would not use the checkpoint."""
+        if not hasattr(estimator, "_shape_of_variables"):
+            raise TypeError(
+                f"{type(estimator).__name__} saves no checkpoints: give this one to hingeline's estimator in it, by "
+                "its own set_callbacks."
+            )
+
     def open(self, estimator: Any, rows: TrainingSet) -> CheckpointFile:
         """Return the file, for a fit of ``estimator`` to ``rows``."""
         shape = estimator._shape_of_variables(rows)
@@ -99,7 +107,7 @@ class Saves:
     def finish(self, converged: bool) -> None:
         """Write the files at the end of a fit."""
         for file in self._files:
-            file.save(finished=converged)
+            file.finish(converged)
 
 
 def fingerprint(estimator: Any, rows: TrainingSet) -> dict[str, Any]:

@@ -16,11 +16,9 @@ MAKER = "hingeline train"
 PROBLEM = ("type", "C", "p", "nu", "bias", "free_bias", "weights")  # the settings that a problem depends on
 
 
-def open_checkpoint(
-    path: str | PathLike[str], X: Any, y: np.ndarray, settings: Settings, every: float | None = None
-) -> CheckpointFile:
-    """Return the checkpoint in ``path`` of a training on ``X`` (CSR) and ``y``, which is saved ``every`` so often."""
-    return CheckpointFile(path, MAKER, fingerprint(X, y, settings), shape_of_variables(X, y, settings), every)
+def open_checkpoint(path: str | PathLike[str], X: Any, y: np.ndarray, settings: Settings, **how: Any) -> CheckpointFile:
+    """Return the checkpoint of a training on ``X`` (CSR) and ``y``; ``how`` is ``every`` and ``warn``, as there."""
+    return CheckpointFile(path, MAKER, fingerprint(X, y, settings), shape_of_variables(X, y, settings), **how)
 
 
 def shape_of_variables(X: Any, y: np.ndarray, settings: Settings) -> tuple[int, ...]:

@@ -118,7 +118,7 @@ def test_what_belongs_to_somebody_else_is_refused(tmp_path):
     other.save()
     with pytest.raises(ValueError, match=r"another problem \(differs in C\)"):
         open_at(tmp_path / "other")
-    other.save(finished=True)
+    other.finish(converged=True)
     assert open_at(tmp_path / "other").start(0) is None
     assert CheckpointFile(tmp_path / "other", "a test", {**PROBLEM, "C": 2.0}, (4,)).start(0) is not None
 
@@ -134,8 +134,12 @@ def test_training_goes_on_if_a_save_fails(tmp_path, monkeypatch):
     state = open_at(tmp_path / "state", every=0.0)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError("disk full")))
-        with pytest.warns(RuntimeWarning, match="could not be saved .disk full"):
+        with pytest.warns(RuntimeWarning, match="could not be saved.*disk full"):
             state.after_sweep(0, lambda: np.ones(4))
+        with pytest.warns(RuntimeWarning, match="could not be saved.*disk full"):
+            state.finish(converged=True)
+        with pytest.raises(OSError, match="disk full"):
+            state.save()
     assert not list(tmp_path.iterdir())
     state.after_sweep(0, lambda: np.full(4, 2.0))
     assert open_at(tmp_path / "state").start(0)[0] == 2.0

@@ -18,6 +18,10 @@ from ..models.native_file import read_native, write_native
 FIRST_INTERVAL, LONGEST_INTERVAL, GROWTH = 20.0, 300.0, 2.0  # seconds between two saves, if nothing else is asked for
 
 
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
 class Starts:
     """Remembers the variables that each problem has reached."""
 
@@ -58,6 +62,8 @@ class CheckpointFile(Starts):
         Shape of the variables of each problem.
     every : float, optional
         Seconds between two saves; None: first FIRST_INTERVAL, growing to LONGEST_INTERVAL.
+    warn : callable
+        Called with a text if the file cannot be written during training (a full disk), which goes on nevertheless.
     """
 
     saves_sweeps = True
@@ -69,10 +75,11 @@ class CheckpointFile(Starts):
         problem: dict[str, Any],
         shape: tuple[int, ...],
         every: float | None = None,
+        warn: Callable[[str], object] = _warn,
     ) -> None:
         super().__init__()
         self.path, self.maker, self.problem, self.shape = Path(path), maker, problem, shape
-        self._grows = every is None
+        self._grows, self._warn = every is None, warn
         self._interval, self._saved, self._lock = FIRST_INTERVAL if every is None else every, perf_counter(), Lock()
         self._at_work: set[int] = set()
         self._fresh: set[int] = set()  # those at work that have been taken since the file is due
@@ -126,22 +133,31 @@ class CheckpointFile(Starts):
             if perf_counter() - self._saved >= self._interval:
                 self._write_if_complete()
 
-    def save(self, finished: bool = False) -> None:
-        """Write the file; ``finished`` says that nothing is lost if another problem replaces it."""
+    def save(self) -> None:
+        """Write the file."""
         with self._lock:
-            self._write(finished)
+            self._write()
+
+    def finish(self, converged: bool) -> None:
+        """Write the file at the end; if training has ``converged``, another problem may replace it.
+
+        If it cannot be written there is only a warning: what was trained is not lost.
+        """
+        with self._lock:
+            self._try_to_write(converged)
 
     def _write_if_complete(self) -> None:
-        """Write the file if all that is at work has been taken; if that fails (a full disk), training goes on."""
-        if self._fresh != self._at_work:
-            return
-        if self._grows:
-            self._interval = min(LONGEST_INTERVAL, GROWTH * self._interval)
+        """Write the file if all that is at work has been taken; if that fails, training goes on."""
+        if self._fresh == self._at_work:
+            if self._grows:
+                self._interval = min(LONGEST_INTERVAL, GROWTH * self._interval)
+            self._try_to_write()
+
+    def _try_to_write(self, finished: bool = False) -> None:
         try:
-            self._write()
+            self._write(finished)
         except OSError as error:
-            text = f"the checkpoint {self.path} could not be saved ({error}): training goes on, the next try comes"
-            warnings.warn(f"{text} in {self._interval:g} seconds.", RuntimeWarning, stacklevel=2)
+            self._warn(f"the checkpoint {self.path} could not be saved, and training goes on without: {error}")
 
     def _write(self, finished: bool = False) -> None:
         self._saved = perf_counter()
