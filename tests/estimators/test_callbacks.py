@@ -144,7 +144,7 @@ from sklearn.base import clone
 
 known = sys.modules.pop("sklearn.callback", None)
 sys.modules["sklearn.callback"] = None  # cannot be imported
-from hingeline import LinearSVC
+from hingeline import Checkpoint, LinearSVC
 del sys.modules["sklearn.callback"]
 if known is not None:
     sys.modules["sklearn.callback"] = known
@@ -157,6 +157,9 @@ assert seen == [1, 2], seen
 model.fit(X, y)
 assert len(seen) > 2
 assert not hasattr(model.set_callbacks(), "_skl_callbacks")
+saved = LinearSVC(solver="avsf").set_callbacks(Checkpoint(sys.argv[1]))
+assert clone(saved).fit(X, y).n_iter_ > 1
+assert saved.fit(X, y).n_iter_ == 1
 try:
     model.set_callbacks(object())
 except TypeError as error:
@@ -164,8 +167,8 @@ except TypeError as error:
 """
 
 
-def test_callables_before_scikit_learn_1_9():
-    done = subprocess.run([sys.executable, "-c", BEFORE_1_9], capture_output=True, text=True)
+def test_callables_before_scikit_learn_1_9(tmp_path):
+    done = subprocess.run([sys.executable, "-c", BEFORE_1_9, tmp_path / "state"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "need version 1.9" in done.stdout
 

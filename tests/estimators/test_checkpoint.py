@@ -1,8 +1,6 @@
 """A fit that died goes on where it was saved, and only the same fit does."""
 
 import pickle
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -202,23 +200,3 @@ def test_a_place_that_cannot_be_written_is_told_before_training(tmp_path):
     for path, error in ((tmp_path / "no" / "file", "make it first"), (tmp_path, "is a folder")):
         with pytest.raises(OSError, match=error):
             LinearSVC().set_callbacks(Checkpoint(path), DiesAfter(1)).fit(X, Y)
-
-
-BEFORE_1_9 = """
-import sys
-import sklearn.linear_model, sklearn.svm
-
-known = sys.modules.pop("sklearn.callback", None)
-sys.modules["sklearn.callback"] = None  # cannot be imported
-from hingeline import Checkpoint, LinearSVC
-del sys.modules["sklearn.callback"]
-if known is not None:
-    sys.modules["sklearn.callback"] = known
-
-LinearSVC(solver="avsf").set_callbacks(Checkpoint(sys.argv[1])).fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1])
-"""
-
-
-def test_before_scikit_learn_1_9(tmp_path):
-    subprocess.run([sys.executable, "-c", BEFORE_1_9, tmp_path / "file"], check=True)
-    assert read_native(tmp_path / "file")["finished"] is True
