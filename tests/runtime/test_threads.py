@@ -1,6 +1,8 @@
 """Threads that share a pass: every slice once, sums in order, and nothing left running when one of them fails."""
 
+from queue import SimpleQueue
 from threading import Event, get_ident
+from time import sleep
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from problems import LOSSES, classification, csr
 
 from hingeline import LinearSVC, solve
 from hingeline.data import read
+from hingeline.runtime import threads
 from hingeline.runtime.threads import Team
 from hingeline.solvers import train
 from hingeline.solvers.shards import in_memory
@@ -60,6 +63,26 @@ def test_a_failure_ends_the_pass_for_all(failing):
         with pytest.raises(KeyboardInterrupt if failing == 0 else ZeroDivisionError):
             pace.each(10**4, work)
         assert pace.each(4, lambda part, begin, end: part)[0] == 0  # and the next one begins afresh
+
+
+class InterruptedAfterwards(SimpleQueue):
+    """A queue whose first item is taken, and then Ctrl-C comes; asked for more than there will be, it fails."""
+
+    interrupted = False
+
+    def get(self):
+        item = super().get(timeout=30)
+        if not self.interrupted:
+            self.interrupted = True
+            raise KeyboardInterrupt
+        return item
+
+
+def test_ctrl_c_right_after_a_part_has_ended(monkeypatch):
+    with Team(3) as team:
+        monkeypatch.setattr(threads, "SimpleQueue", InterruptedAfterwards)
+        with pytest.raises(KeyboardInterrupt):
+            team.each(3, lambda part: sleep(0.02 * (part > 0)))  # the caller waits for the others
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))

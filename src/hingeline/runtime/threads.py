@@ -28,7 +28,8 @@ class _Pass:
         self.work = work
         self.results: list[Any] = [None] * n_parts
         self.errors: dict[int, BaseException] = {}
-        self.done: SimpleQueue[None] = SimpleQueue()
+        self.ended: list[int] = []  # parts that others have done
+        self.done: SimpleQueue[None] = SimpleQueue()  # an item for each of them, to wait for
         self.abandoned = False
 
     def do(self, part: int) -> None:
@@ -38,7 +39,13 @@ class _Pass:
         except BaseException as error:
             self.errors[part] = error
         finally:
+            self.ended.append(part)
             self.done.put(None)
+
+    def wait(self, n_others: int) -> None:
+        """Wait for the parts of others. Ctrl-C may come right after an item was taken: parts are counted, not items."""
+        while len(self.ended) < n_others:
+            self.done.get()
 
 
 _current = local()  # the pass that a thread of ours works on
@@ -95,19 +102,16 @@ class Team:
         if n_parts == 1:
             return [work(0)]
         shared = _Pass(work, n_parts)
-        for part, worker in zip(range(1, n_parts), self._workers, strict=False):
-            worker.inbox.put((shared, part))
-        waiting = n_parts - 1
+        sent = 0
         try:
+            for part, worker in zip(range(1, n_parts), self._workers, strict=False):
+                worker.inbox.put((shared, part))
+                sent += 1
             shared.results[0] = work(0)
-            while waiting:
-                shared.done.get()
-                waiting -= 1
+            shared.wait(sent)
         except BaseException:  # Ctrl-C reaches this thread alone: the others are told, and waited for
             shared.abandoned = True
-            while waiting:
-                shared.done.get()
-                waiting -= 1
+            shared.wait(sent)
             raise
         if shared.errors:
             raise shared.errors[min(shared.errors)]
