@@ -13,7 +13,7 @@ WORKERS = -n 2 --dist worksteal
 OLDEST := .venv-oldest
 OLDEST_EXTRAS := viz zstd data progress test
 
-.PHONY: help demo test tests-alone test-portable test-oldest test-python lint format docs bench clean
+.PHONY: help soak demo test tests-alone test-portable test-oldest test-python lint format docs bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test-oldest: $(OLDEST)/all.stamp  ## the tests with the oldest versions of all d
 
 test-portable: $(VENV)/all.stamp  ## the numerical tests as other CPUs would run them
 	$(BIN)/python tools/portable_tests.py $(WORKERS)
+
+soak: $(VENV)/all.stamp  ## random problems and faults for MINUTES=30, each model checked in exact arithmetic
+	$(CACHED) $(BIN)/python tools/soak.py --minutes $(or $(MINUTES),30)
 
 lint: $(VENV)/all.stamp  ## ruff and mypy
 	$(BIN)/ruff check

@@ -212,11 +212,6 @@ def truth(problem: Problem) -> Truth:
     total = arithmetic.times(np.ones((1, n)), p.beta)[0]
     if has_bias and not p.free:
         v.append(total * number(p.bias))
-    # Part of an L1 certificate is the factor that makes the dual variables feasible; it is 1 for those that are.
-    largest = max((abs(value) for value in v), default=0)
-    excess = 0.0
-    if p.l1 == 1.0 and largest > 1:
-        excess = float(largest) - 1.0
     l1, l2 = number(p.l1), 1 - number(p.l1)
     penalty = sum(l1 * abs(value) + l2 * value * value / 2 for value in w)
     conjugate = sum(max(abs(value) - l1, 0) ** 2 for value in v) / (2 * l2) if p.l1 < 1.0 else 0
@@ -227,10 +222,14 @@ def truth(problem: Problem) -> Truth:
     steepness = np.array([float(row.steepness) for row in rows]) + np.where(p.C > 0, 2.0 * p.C * errors, 0.0)
     rounding = float(steepness @ errors) + 1e-13 * float(primal)
     moved = (n + 3) * U * np.append(np.abs(p.X.T) @ np.abs(p.beta), p.bias * np.abs(p.beta).sum())
+    excess = max((float(abs(v_j)) - 1.0 - m_j for v_j, m_j in zip(v, moved, strict=False)), default=0.0)
+    excess = max(excess, 0.0) if p.l1 == 1.0 else 0.0  # |v_j| <= 1
     delta = float(np.sqrt(moved @ moved))
     apart = float(sum((a - c) ** 2 for a, c in zip(w, v, strict=True))) ** 0.5 if not p.l1 else float(penalty)
     of_weights = delta * (apart + delta) if not p.l1 else float(moved[:-1] @ np.abs(p.w)) + U * float(penalty)
     of_rows = float((steepness + np.abs(p.beta)) @ errors)
+    if p.loss == "logistic":  # alpha/C is rounded before its entropy is taken
+        of_rows += 8.0 * U * float(p.C.sum())
     weight = float(np.abs(p.beta).sum())
     outside = max((float(row.outside) / C for row, C in zip(rows, p.C, strict=True) if C > 0), default=0.0)
     outside = max(outside, max((float(row.outside) for row, C in zip(rows, p.C, strict=True) if C == 0), default=0.0))

@@ -44,6 +44,7 @@ class Penalised:
         self.w = np.zeros(l1.size)
         self.f = np.zeros(n)
         self.alpha, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
+        self.feasible = self.alpha  # dual variables that the last certificate is about
         self._values, self._values_there = np.zeros(n), np.empty(n)  # of the losses, here and at the end of a step
         self.g = np.empty(l1.size)
         self.free = (l1 == 0.0) & (l2 == 0.0)  # the intercept, if there is one and it is free
@@ -93,7 +94,7 @@ class Penalised:
         self.expand()
 
     def certify(self, pace: Pace) -> Certificate:
-        """Return the certificate of the present expansion: a feasible dual point, and the gap term by term."""
+        """Return the certificate of the present expansion: a ``feasible`` dual point, and the gap term by term."""
         alpha, g = self.alpha, self.g
         if self.free.any():
             alpha = _balanced(self.alpha, self.r)
@@ -103,6 +104,7 @@ class Penalised:
         bounded = (self.l2 == 0.0) & (self.l1 > 0.0)
         steepest = float(np.max(np.abs(g[bounded]) / self.l1[bounded], initial=1.0))
         t = 1.0 / steepest
+        self.feasible = t * alpha
         parts = sum_parts(
             (0.0, *row_terms(self._row_losses, self.f, alpha, t, begin, end)) for begin, end in pace.slices(self.f.size)
         )

@@ -86,7 +86,9 @@ def train_primal(
     primal.refresh()
     certificate = primal.certify(Pace(clock.check_cancelled))
     intercept = data.rows.bias * float(primal.w[-1])
-    return solution_of(run, reason, stop, certificate, solver, w=primal.w[:-1], intercept=intercept, alpha=primal.alpha)
+    return solution_of(
+        run, reason, stop, certificate, solver, w=primal.w[:-1], intercept=intercept, alpha=primal.feasible
+    )
 
 
 def _iterate(engine: ProximalNewton, run: Run) -> None:
