@@ -8,53 +8,85 @@ down: variables at 0 stay there.
 
 from __future__ import annotations
 
+from math import isinf
+
 import numpy as np
 
 from ..data.problem import Problem
+from ..kernels.compile import exact_kernel, kernel
 from ..kernels.losses import lower, upper
-from ..kernels.types import Vector
+from ..kernels.types import Index, Vector
 
-MOST_ROUNDS = 100  # of clipping what sticks out and sharing the rest; few are needed
-NEGLIGIBLE = 1e-15  # sum, over that of the sizes, which a single variable may take
+MOST_ROUNDS = 30  # of moving the variables that still have room; mostly one is enough
+NEGLIGIBLE = 1e-15  # sum, over that of the sizes, that rounding may leave: one variable takes it
 
 
 def balance(problem: Problem, alpha: Vector) -> None:
     """Make ``alpha``, which is in the box, keep the condition."""
-    s, C = problem.signs, np.broadcast_to(problem.C_values, alpha.shape)
-    ends = lower(problem.loss, C) * s, upper(problem.loss, C) * s
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    beta = alpha * s
-    if _total(beta) == 0.0:
-        return
-    # A variable of the epsilon-insensitive losses has a kink at 0; those of the others are seldom there.
-    near_low, near_high = np.where(beta > 0.0, np.maximum(low, 0.0), low), np.where(beta < 0.0, 0.0, high)
-    share = _room(beta, near_low, near_high) if problem.loss.is_bounded else np.where(beta != 0.0, C, 0.0)
-    _shift(beta, share, near_low, near_high)
-    _shift(beta, np.maximum(beta if _total(beta) > 0.0 else -beta, 0.0), np.minimum(beta, 0.0), np.maximum(beta, 0.0))
-    alpha[:] = beta * s
-
-
-def _total(beta: Vector) -> float:
-    """Return the sum, as exactly as the computer can without much ado."""
-    return float(beta.sum(dtype=np.longdouble))
-
-
-def _room(beta: Vector, low: Vector, high: Vector) -> Vector:
-    """Return about how far each variable is from both of its bounds; 0 if it is at one."""
-    width = high - low
-    return np.divide((beta - low) * (high - beta), width, out=np.zeros_like(beta), where=(width > 0.0) & (beta != 0.0))
-
-
-def _shift(beta: Vector, share: Vector, low: Vector, high: Vector) -> None:
-    """beta <- beta - nu share, clipped to [low, high], with the nu that makes the sum zero, or as near as it gets."""
+    s, C = problem.signs, problem.C_values
+    box = lower(problem.loss, 1.0), upper(problem.loss, 1.0)  # in units of C_i
+    excess, size = signed_sum(alpha, s)
     for _ in range(MOST_ROUNDS):
-        excess = _total(beta)
-        movable = np.where(beta > low if excess > 0.0 else beta < high, share, 0.0)
-        total = float(movable.sum())
-        if excess == 0.0 or not total > 0.0:
-            return
-        if abs(excess) <= NEGLIGIBLE * float(np.abs(beta).sum()):
-            k = int(np.argmax(movable))
-            beta[k] = min(max(beta[k] - excess, low[k]), high[k])
-            return
-        np.clip(beta - (excess / total) * movable, low, high, out=beta)
+        total, widest = sum_of_room(alpha, C, box)
+        if abs(excess) <= NEGLIGIBLE * size or not total > 0.0:
+            break
+        shift(alpha, s, C, box, excess / total)
+        excess, size = signed_sum(alpha, s)
+    if abs(excess) > NEGLIGIBLE * size:
+        heavier = alpha * s > 0.0 if excess > 0.0 else alpha * s < 0.0
+        alpha[heavier] *= max(0.0, 1.0 - abs(excess) / float(np.abs(alpha[heavier]).sum()))
+        excess, _ = signed_sum(alpha, s)
+        total, widest = sum_of_room(alpha, C, box)
+    if excess != 0.0 and total > 0.0:
+        own = float(C[widest if C.size > 1 else 0])
+        alpha[widest] = min(max(alpha[widest] - excess * s[widest], box[0] * own), box[1] * own)
+
+
+@exact_kernel
+def signed_sum(alpha: Vector, s: Vector) -> tuple[float, float]:
+    """Sum of alpha_i s_i, as if it were added up to twice as many digits, and of |alpha_i|."""
+    total, lost, size = 0.0, 0.0, 0.0
+    for i in range(np.uint64(alpha.size)):
+        term = alpha[i] * s[i]
+        new = total + term
+        lost += (total - new) + term if abs(total) >= abs(term) else (term - new) + total
+        total = new
+        size += abs(term)
+    return total + lost, size
+
+
+@kernel
+def room(alpha: Vector, C: Vector, box: tuple[float, float], i: Index) -> float:
+    """How far variable i can go to either side before it meets a bound or 0, about; 0 if it is at one."""
+    own, a = C[i] if C.size > 1 else C[0], alpha[i]
+    bound = box[1] if a > 0.0 else box[0]
+    if a == 0.0 or own == 0.0:
+        return 0.0
+    if isinf(bound):
+        return own
+    return max(0.0, abs(a) * (1.0 - a / (bound * own)))
+
+
+@kernel
+def sum_of_room(alpha: Vector, C: Vector, box: tuple[float, float]) -> tuple[float, int]:
+    """Sum of what all variables can move, and the number of the one that can move most."""
+    total, most, widest = 0.0, 0.0, 0
+    for i in range(np.uint64(alpha.size)):
+        own = room(alpha, C, box, i)
+        total += own
+        if own > most:
+            most, widest = own, int(np.int64(i))
+    return total, widest
+
+
+@kernel
+def shift(alpha: Vector, s: Vector, C: Vector, box: tuple[float, float], step: float) -> None:
+    """alpha_i <- alpha_i - step s_i times its room, as far as the box goes, and not beyond 0.
+
+    The epsilon-insensitive losses have a kink there.
+    """
+    for i in range(np.uint64(alpha.size)):
+        far = step * s[i] * room(alpha, C, box, i)
+        if far != 0.0:
+            a, own = alpha[i], C[i] if C.size > 1 else C[0]
+            alpha[i] = min(max(a - far, 0.0), box[1] * own) if a > 0.0 else max(min(a - far, 0.0), box[0] * own)

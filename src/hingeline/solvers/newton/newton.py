@@ -45,6 +45,7 @@ NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to s
 FAR = 2.0  # times the objective at w = 0: a start that is worse has come from weights that rounding made
 CLEAR_GAP = 1e-6  # relative; above it training goes on even if the violation is at its rounding floor
 IDLE = 20  # stages (steps, if the loss is smooth) in a row that make nothing smaller: there is no progress any more
+NOTHING = 1e-14  # gap, relative, that a narrower stage cannot make smaller; if the residual is large, it is rounding's
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
@@ -151,7 +152,7 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
             state.shards.keep()
             state.move_to(smoothed.w, smoothed.is_smooth)
         run.dual = smoothed.primal - smoothed.gap
-        gap = smoothed.gap + 0.5 * smoothed.distance if solved else np.inf  # P(w) - D(alpha)
+        gap = smoothed.gap + 0.5 * smoothed.distance  # P(w) - D(alpha)
         if smoothed.may_propose(decrement):
             proposed_gap = smoothed.gap_of_proposal()
             if proposed_gap < gap:
@@ -174,7 +175,7 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
         # A narrower stage is worth more than the last digits of this one, unless it is to be the last.
         passing = decrement <= LOOSE * smoothed.gap and not smoothed.is_within(run.stop)
         if solved or passing or exhausted:
-            failed = not (solved or passing)
+            failed = not (solved or (passing and smoothed.gap > NOTHING * smoothed.primal))
             failed_stages += failed
             unsettled = min(reached, smoothed.gap)
             halved = unsettled < 0.5 * least
