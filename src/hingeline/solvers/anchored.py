@@ -24,6 +24,8 @@ from ..data.problem import Problem
 from ..solution import Certificate, Progress, Solution
 from .balance import balance
 from .certificate import certify_free
+from .clock import NEXT_PHASE
+from .driver import SWEEP
 from .stop import GOOD_GAP, Stop
 from .train import train
 
@@ -40,14 +42,19 @@ def train_anchored(
     *,
     alpha0: np.ndarray | None = None,
     intercept: float = 0.0,
+    most: float = inf,
     callback: Callable[[Progress], Any] | None = None,
     **how: Any,
 ) -> Solution:
-    """Solve ``problem`` by a chain of problems whose first anchor is ``intercept``."""
+    """Solve ``problem`` by a chain of problems whose first anchor is ``intercept``.
+
+    If they take more than ``most`` steps together, the reason to end is ``NEXT_PHASE``.
+    """
     root_t = problem.data.rows.bias
     found: list[Solution] = []
     c, low, high = intercept, -inf, inf
     before: tuple[float, float] | None = None
+    budget = _Budget(callback, most)
     while True:
         solution = train(
             problem,
@@ -55,7 +62,7 @@ def train_anchored(
             _stop_of_next(stop, found),
             alpha0=alpha0,
             anchor=c / root_t,
-            callback=counting(callback, found),
+            callback=counting(budget, found),
             **how,
         )
         found.append(solution)
@@ -64,12 +71,28 @@ def train_anchored(
         solution = _balanced(problem, solution, abs(move))
         settled = abs(move) <= ROUNDING * (1.0 + abs(b)) or high - low <= ROUNDING * (1.0 + abs(b))
         if settled or _is_met(solution, stop) or not found[-1].converged or len(found) == MOST_PROBLEMS:
+            if budget.is_spent and not _is_met(solution, stop):
+                solution = replace(solution, converged=False, stop_reason=NEXT_PHASE)
             return _merged(found, solution, stop)
         if move > 0.0:
             low = max(low, b)
         else:
             high = min(high, b)
         c, before = _next_anchor(c, move, before, low, high), (c, move)
+
+
+class _Budget:
+    """A callback that ends a chain which has taken too many steps."""
+
+    def __init__(self, callback: Callable[[Progress], Any] | None, most: float) -> None:
+        self._callback, self._most, self.is_spent = callback, most, False
+
+    def __call__(self, progress: Progress) -> bool:
+        """Pass the progress on; true if the budget is spent, or the other callback says so."""
+        if self._callback is not None and self._callback(progress):
+            return True
+        self.is_spent = progress.n_steps + SWEEP * progress.n_iter > self._most
+        return self.is_spent
 
 
 def _balanced(problem: Problem, solution: Solution, move: float) -> Solution:

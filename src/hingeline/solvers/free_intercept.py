@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from .select import is_for_newton, plan_free
 from .state import Near
 from .stop import Stop
 from .train import train
+
+LEAST_EFFORT, MOST_SWEEPS = 1e7, 300  # steps, and sweeps besides, that a chain may take before Newton's method goes on
 
 
 def train_free(
@@ -73,12 +76,14 @@ def _train(
         if s.stop_reason != NEXT_PHASE:
             return s
         alpha0, intercept = s.alpha, s.intercept
-    s = solved(train_anchored, solver, alpha0=alpha0, intercept=intercept)
-    if _gives_up(s) and is_for_newton(problem) and not by_newton:
+    hands_over = is_for_newton(problem) and not by_newton
+    most = LEAST_EFFORT + MOST_SWEEPS * problem.n_variables if hands_over else inf
+    s = solved(train_anchored, solver, alpha0=alpha0, intercept=intercept, most=most)
+    if hands_over and _gives_up(s):
         s = solved(train, NEWTON, alpha0=s.alpha, free=True)
     return replace(added_up(found, s), solver="+".join(dict.fromkeys(s.solver for s in found)))
 
 
 def _gives_up(solution: Solution) -> bool:
     """Tell whether an engine has ended for no reason that the user gave, at a gap that is not good."""
-    return not solution.converged and solution.stop_reason in ("rounding", "stalled")
+    return not solution.converged and solution.stop_reason in ("rounding", "stalled", NEXT_PHASE)

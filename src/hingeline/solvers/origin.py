@@ -3,7 +3,7 @@
 The intercept follows both. With x_i - mean and, in a regression, y_i - level in the place of x_i and y_i, the solution
 has the same w, its intercept less by level and more by <mean, w>. So columns that are far from zero, and targets near
 1e9, are solved like those around zero: widths, starts and roundings are those of their spread. X is centred only if it
-is dense and small, and if that makes a difference.
+is small and if that makes a difference.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.matrix import Matrix
+from ..data.matrix import Data, Matrix
 from ..data.problem import Problem
 from ..data.values import check_values
 from ..kernels.passes import sum_responses
-from ..kernels.rows import DenseRows
+from ..kernels.rows import CsrRows, DenseRows
 from ..kernels.types import Vector
 from ..kernels.views import read_only
 from ..solution import Look, Progress, Snapshot, Solution
 from .certificate import certify_free
 from .stop import Stop
 
-LARGEST_COPY = 1_000_000  # values of X that are copied to be centred
+LARGEST_COPY, LARGEST_FILLED = 1_000_000, 100_000  # values of X, dense and sparse, that are copied to be centred
 FAR = 4.0  # times its standard deviation: how far the mean of a column may be from zero
 MOST_HALVINGS = 64
 ACCURATE = 1e-6  # width of the bracket, over the mean distance of the targets, at which the level is good enough
@@ -89,26 +89,33 @@ def origin_of(problem: Problem) -> Origin:
     """Return the origin for ``problem``."""
     level = best_level(problem) if problem.loss.is_regression else 0.0
     y = problem.y if level == 0.0 else problem.y - level
-    mean = _mean_if_far(problem)
-    if mean is None:
-        return Origin(replace(problem, y=y), level)
-    rows = problem.data.rows
-    assert isinstance(rows, DenseRows)
-    centred = DenseRows(read_only(rows.X - mean), rows.bias)
-    data = check_values(Matrix(centred, problem.data.n_rows, problem.data.n_features, problem.data.distinct))
+    X, data = _small_copy(problem.data), problem.data
+    mean = np.empty(0) if X is None else _mean_if_far(X, problem.C_values)
+    if X is not None and mean.size:
+        centred = DenseRows(read_only(X - mean), data.rows.bias)
+        data = check_values(Matrix(centred, data.n_rows, data.n_features, distinct=True))
     return Origin(replace(problem, data=data, y=y), level, mean)
 
 
-def _mean_if_far(problem: Problem) -> Vector | None:
-    """Return the mean of each column, over the rows that count; None if X is not to be centred."""
-    rows = problem.data.rows
-    if not isinstance(rows, DenseRows) or rows.X.size > LARGEST_COPY or problem.data.blocks is not None:
+def _small_copy(data: Data) -> np.ndarray | None:
+    """Return X as a dense copy; None if that is too large."""
+    rows, size = data.rows, data.n_rows * data.n_features
+    if data.blocks is not None or size > (LARGEST_COPY if isinstance(rows, DenseRows) else LARGEST_FILLED):
         return None
-    X = rows.X.astype(np.float64)
-    if problem.C_values.size > 1:
-        X = X[problem.C_values > 0.0]
-    mean = X.mean(axis=0)
-    return mean if (np.abs(mean) > FAR * X.std(axis=0)).any() else None
+    if isinstance(rows, DenseRows):
+        return rows.X.astype(np.float64)
+    X = np.zeros((data.n_rows, data.n_features))
+    for i in range(data.n_rows):
+        inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        np.add.at(X[i], rows.indices[inside], rows.data[inside] if isinstance(rows, CsrRows) else 1.0)
+    return X
+
+
+def _mean_if_far(X: np.ndarray, C: Vector) -> Vector:
+    """Return the mean of each column over the rows that count; empty if none is far from zero."""
+    counted = X[C > 0.0] if C.size > 1 else X
+    mean = counted.mean(axis=0)
+    return mean if (np.abs(mean) > FAR * counted.std(axis=0)).any() else np.empty(0)
 
 
 def best_level(problem: Problem) -> float:

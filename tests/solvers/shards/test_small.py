@@ -28,7 +28,7 @@ def test_a_step_is_newtons(layout):
     room = (np.empty((d, d)), np.empty(d))
     settings = (0.0, 2.0, True, 1e-9, 1e-14, False)
     decrement, taken, _, found = step_at_once(rows, SquaredHinge(C), vectors, *settings, w, v, *room)
-    violation, size, _, losses, gap = found
+    violation, size, _, losses, gap, _ = found
     assert decrement == pytest.approx(promised, rel=1e-10)
     tau = float((w - start) @ p) / float(p @ p)
     assert taken == pytest.approx(tau, rel=1e-8)

@@ -76,7 +76,7 @@ class _Point:
     def _locate(self, responses: Responses, v: Vector) -> None:
         """Take down the objective and the gradient at w."""
         u = self.regulariser.part(self.w)
-        self.curved = responses.band_size
+        self.curved, self.curvature = responses.band_size, self.scale * responses.band
         self.gradient = u - v
         self.primal = 0.5 * float(u @ u) + responses.losses
 
@@ -91,11 +91,10 @@ class _Point:
         if excess is not None:
             self.rho = self.rho + excess
         by_gap = self.run.stop.gap_tol is not None
-        distance = self.regulariser.squared(self.rho)
-        self.gap = gap + 0.5 * distance
-        self.reached = violation + self.shards.longest * sqrt(distance)
+        self.gap = gap + 0.5 * self.regulariser.squared(self.rho)
+        self.reached = violation + self.regulariser.error(self.rho, self.curvature)
         slope_gap = 0.5 * self.regulariser.squared(self.gradient)
-        slope_reached = self.shards.longest * sqrt(2.0 * slope_gap)
+        slope_reached = self.regulariser.error(self.gradient, self.curvature)
         if (slope_gap < self.gap) if by_gap else (slope_reached < self.reached):
             self.shards.adopt()
             self.rho, self.gap, self.reached = self.gradient, slope_gap, slope_reached

@@ -6,6 +6,7 @@ With a free intercept, the last entry of the gradient is that of -Z' alpha alone
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 from ...kernels.types import Vector
@@ -16,12 +17,13 @@ class Regulariser(NamedTuple):
     """|w|^2/2; ``is_free`` leaves the last weight, the intercept's, out of it."""
 
     is_free: bool
-    spread: float  # length of the longest row over the value of its constant feature
+    longest: float  # length of the longest row
+    bias: float  # value of the constant feature
 
     @classmethod
     def of(cls, shards: Shards, is_free: bool) -> Regulariser:
-        """Return the regulariser for rows that have a constant feature, if the intercept is free."""
-        return cls(is_free, shards.longest / shards.bias if is_free else 1.0)
+        """Return the regulariser for these rows; they have a constant feature if the intercept is free."""
+        return cls(is_free, shards.longest, shards.bias)
 
     def part(self, w: Vector) -> Vector:
         """Return the part of w that is regularised: w itself, or a copy whose last entry is zero."""
@@ -40,8 +42,18 @@ class Regulariser(NamedTuple):
         squared = float(residual @ residual)
         if self.is_free:
             lacking = float(residual[-1])
-            squared += (self.spread * self.spread - 1.0) * lacking * lacking
+            squared += (self.longest * lacking / self.bias) ** 2 - lacking * lacking
         return squared
+
+    def error(self, residual: Vector, curvature: float) -> float:
+        """Return about what a residual adds to the violation: by w, and by how far a free intercept has to go.
+
+        That takes what the condition lacks over the sum of the curvatures. If nothing is curved, it is anyone's guess.
+        """
+        error = self.longest * sqrt(self.squared(residual))
+        if self.is_free and curvature > 0.0:
+            error += abs(float(residual[-1])) / (self.bias * curvature)
+        return error
 
     def add_curvature(self, diagonal: Vector) -> None:
         """Add the regulariser's curvature to the Hessian's diagonal, which stays positive."""

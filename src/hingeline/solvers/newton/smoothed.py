@@ -60,13 +60,13 @@ class Smoothed:
     def _locate(self, responses: Responses, v: Vector) -> None:
         """Take down what the responses are like, and what follows from w and v = Z' alpha."""
         self.v = v
-        self.violation, self.band_size, self.moved, losses, self.gap = responses  # the gap as far as w = v holds
+        self.violation, self.band_size, self.moved, losses, self.gap, band = responses  # the gap as far as w = v holds
         u = self.regulariser.part(self.w)
         self.length = float(u @ u)
         self.primal = 0.5 * self.length + losses
         self.residual = u - v
         self.distance = self.regulariser.squared(self.residual)
-        self.error = self.shards.longest * sqrt(self.distance)
+        self.error = self.regulariser.error(self.residual, self.scale * band)
 
     def next_stage(self, factor: float) -> None:
         """Centre the smoothing at the present alpha and change its width."""

@@ -273,9 +273,9 @@ class InMemoryShards(Shards):
         shard, (H, p) = self._shards[0], self._small
         problem = (shard.rows, self.loss, self._arrays, shard.delta, shard.scale, shard.distinct)
         decrement, tau, condition, responses = step_at_once(*problem, accuracy, damping, free, w, v, H, p)
-        violation, band_size, moved, losses, gap = responses
         self._between()
-        return decrement, tau, condition, Responses(violation, band_size, moved, losses + shard.settled_losses, gap)
+        found = Responses(*responses)
+        return decrement, tau, condition, found._replace(losses=found.losses + shard.settled_losses)
 
     def sample(self, step: int) -> Shards | None:  # noqa: D102
         part = sample_of(self.problem, step, self.team)

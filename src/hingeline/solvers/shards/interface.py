@@ -29,6 +29,7 @@ class Responses(NamedTuple):
     band_size : rows in the band
     moved : rows whose band entry is not the one that the Gram matrix knows of
     losses, gap : sums of the losses and of the gap terms
+    band : sum of the band's entries
     """
 
     violation: float = 0.0
@@ -36,12 +37,13 @@ class Responses(NamedTuple):
     moved: int = 0
     losses: float = 0.0
     gap: float = 0.0
+    band: float = 0.0
 
     @classmethod
     def total(cls, parts: Iterable[Responses]) -> Responses:
         """Return the responses of all parts together."""
-        violations, band_sizes, moved, losses, gaps = zip(*parts, strict=True)
-        return cls(max(violations), sum(band_sizes), sum(moved), sum(losses), sum(gaps))
+        violations, *sums = zip(*parts, strict=True)
+        return cls(max(violations), *map(sum, sums))
 
 
 class Comparison(NamedTuple):

@@ -122,15 +122,15 @@ def respond(
     v: Vector,
     begin: Index,
     end: Index,
-) -> tuple[float, int, int, float, float]:
+) -> tuple[float, int, int, float, float, float]:
     """m <- m - tau t, alpha_i at these margins, the band; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``.
 
     ``recentred`` makes the present alpha the centre of the smoothing, first of all.
     Returns the largest violation, the size of the band, the number of rows where it is not ``counted``, and the sums of
-    the losses and of the gap terms.
+    the losses, of the gap terms and of the band.
     """
     C, s, m, t, abar, alpha, band, counted = vectors
-    violation, size, moved, losses, gap = 0.0, 0, 0, 0.0, 0.0
+    violation, size, moved, losses, gap, total = 0.0, 0, 0, 0.0, 0.0, 0.0
     known = 0.0 if afresh else 1.0  # share of the old alpha that v has already
     change = np.empty(BLOCK)
     first, beyond = np.uint64(begin), np.uint64(end)
@@ -147,13 +147,14 @@ def respond(
             gap += term
             losses += primal_term(loss, margin, C[i])
             size += inside > 0.0
+            total += inside
             moved += inside != counted[i]
             new = a if C[i] > 0.0 else alpha[i]
             change[i - first] = (new - known * alpha[i]) * s[i]
             m[i], band[i], alpha[i] = margin, inside, new
         add_rows(rows, first, last, change, v)
         first = last
-    return violation, size, moved, losses, gap
+    return violation, size, moved, losses, gap, total
 
 
 @kernel

@@ -89,7 +89,7 @@ class Shard:
 
     def respond(self, tau: float, afresh: bool, v: Vector, recentred: bool = False) -> Responses:
         """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""
-        violation, band_size, moved, losses, gap = 0.0, 0, 0, self.settled_losses, 0.0
+        violation, band_size, moved, losses, gap, band = 0.0, 0, 0, self.settled_losses, 0.0, 0.0
         for begin, end in self._products.slices(self.n_rows):
             part = respond(self.rows, self.loss, self._arrays, tau, self.delta, recentred, afresh, v, begin, end)
             violation = max(violation, part[0])
@@ -97,7 +97,8 @@ class Shard:
             moved += part[2]
             losses += part[3]
             gap += part[4]
-        return Responses(violation, band_size, moved, losses, gap)
+            band += part[5]
+        return Responses(violation, band_size, moved, losses, gap, band)
 
     def recentre(self, delta: float, v: Vector) -> Responses:
         """Smooth around the present alpha at width ``delta``; v <- v + Z' alpha."""

@@ -64,7 +64,7 @@ def step_at_once(
     v: Vector,
     H: Matrix,
     p: Vector,
-) -> tuple[float, float, float, tuple[float, int, int, float, float]]:
+) -> tuple[float, float, float, tuple[float, int, int, float, float, float]]:
     """Move w, with its margins, responses and v = Z' alpha, to the minimum along Newton's direction.
 
     ``free`` leaves the intercept, the last weight, out of the regulariser. H and p are room to work in. Returns the
