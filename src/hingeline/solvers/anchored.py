@@ -63,6 +63,7 @@ def train_anchored(
             alpha0=alpha0,
             anchor=c / root_t,
             callback=counting(budget, found),
+            finish=False,  # Newton's method knows no anchors
             **how,
         )
         found.append(solution)

@@ -23,7 +23,7 @@ from ..kernels.types import Vector
 from ..kernels.views import read_only
 from ..solution import Look, Progress, Snapshot, Solution
 from .certificate import certify_free
-from .stop import Stop
+from .stop import GOOD_GAP, Stop
 
 LARGEST_COPY, LARGEST_FILLED = 1_000_000, 100_000  # values of X, dense and sparse, that are copied to be centred
 FAR = 4.0  # times its standard deviation: how far the mean of a column may be from zero
@@ -80,7 +80,7 @@ class Origin(NamedTuple):
         # Margins are most accurate as they are seen from here.
         certificate = certify_free(self.problem, solution.w, float(intercept - shift), solution.alpha)
         reason, converged = solution.stop_reason, solution.converged
-        if converged and not stop.met(certificate):
+        if converged and not (certificate.gap <= GOOD_GAP if reason == "rounding" else stop.met(certificate)):
             reason, converged = stop.outcome("rounding", certificate)
         return replace(solution, intercept=intercept, certificate=certificate, stop_reason=reason, converged=converged)
 

@@ -107,6 +107,7 @@ class State:
         self.w[:-1] = v[:-1]
         if not self.is_free:
             self.w[-1] = v[-1] + self.anchor
+        self.is_primal = False
 
     def snapshot(self) -> Snapshot:
         """Return copies of the variables."""

@@ -172,7 +172,7 @@ class Training:
         """
         state, run, tol = self._state, self._run, phase.stop.tol
         if state.is_primal:
-            state.move_to(self._weights(), is_primal=False)
+            state.follow(self._weights())
         state.engines.append(ENGINES[phase.engine])
         function = state.engines[-1].load()
         for _ in range(1 + MOST_RESTARTS):

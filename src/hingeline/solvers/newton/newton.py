@@ -110,31 +110,45 @@ def _approach(smoothed: Smoothed, delta: float) -> None:
 
 
 def _newton(state: State, run: Run) -> None:
-    smoothed = _smoothed(state, run)
+    smoothed, best = _smoothed(state, run), _Best()
     try:
-        _descend(smoothed, state, run)
+        _descend(smoothed, best, state, run)
     except Ended as end:
         if end.reason == "rounding" and not smoothed.is_smooth:
-            _keep_own_weights(smoothed, state, run)
+            best.offer(smoothed, state)
+            best.restore(state, run)
         raise
 
 
-def _keep_own_weights(smoothed: Smoothed, state: State, run: Run) -> None:
-    """Keep the w of the smoothed problem if that certifies more than Z' alpha does.
+class _Best:
+    """The w of the smoothed problem that certifies most, with its dual variables.
 
     If values are large, rounding of alpha moves Z' alpha by far more than the w that Newton's method has found.
     """
-    if not smoothed.is_finite:
-        return
-    certificate = refresh(state, run.n_steps)
-    own = min(smoothed.gap + 0.5 * smoothed.distance, smoothed.primal)  # dual variables of 0 certify the latter
-    if not own >= certificate.gap * certificate.primal:
-        state.shards.keep()
-        state.move_to(smoothed.w, is_primal=True)
+
+    def __init__(self) -> None:
+        self._apart = np.inf  # P - D
+        self._w = self._alpha = np.empty(0)
+
+    def offer(self, smoothed: Smoothed, state: State) -> None:
+        """Keep a copy of the present point if it is the best so far."""
+        apart = min(smoothed.gap + 0.5 * smoothed.distance, smoothed.primal)  # dual variables of 0 certify the latter
+        if smoothed.is_finite and apart < self._apart:
+            kept = state.alpha.copy()
+            state.shards.keep()
+            self._apart, self._w, self._alpha = apart, smoothed.w.copy(), state.alpha.copy()
+            state.alpha[:] = kept
+
+    def restore(self, state: State, run: Run) -> None:
+        """Go to the best point if that certifies more than what the state holds."""
+        certificate = refresh(state, run.n_steps)
+        if self._w.size and not self._apart >= certificate.gap * certificate.primal:
+            state.alpha[:] = self._alpha
+            state.move_to(self._w, is_primal=True)
 
 
-def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
-    """Take steps, stage by stage, until ``run`` is satisfied or ends it."""
+def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> None:
+    """Take steps, stage by stage, until ``run`` is satisfied or ends it; small problems keep their best point."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
     steps, failed_stages, decrement = 0, 0, np.inf
     idle, least, lowest = 0, np.inf, np.inf
@@ -143,6 +157,8 @@ def _descend(smoothed: Smoothed, state: State, run: Run) -> None:
         if not smoothed.is_finite:  # the state is still that of the step before
             raise Ended("rounding")
         steps += 1
+        if smoothed.is_tiny and not smoothed.is_smooth:
+            best_point.offer(smoothed, state)
         solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
         # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
