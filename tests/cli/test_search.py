@@ -200,4 +200,7 @@ def test_ctrl_c(tmp_path):
 def test_nothing_is_warned_of(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings(
+            "ignore", category=DeprecationWarning, module="matplotlib"
+        )  # an old one beside new ones
         assert search(*GRID, "--out", "quiet", data) == 0

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ..kernels.rows import CsrRows, DenseRows, Rows
 from ..kernels.views import read_only
+from ..runtime.aside import aside
 from ..runtime.pace import Pace
 from ..runtime.threads import WORTH_SHARING, Team
 from .blocks import Blocks, plan_blocks
@@ -95,7 +96,8 @@ def _dense_rows(X: Any, bias: float) -> Matrix:
     refuse_masked(X, "X")
     X = np.asarray(X)
     check_shape(X.shape)
-    return Matrix(DenseRows(read_only(_as_values(X, "X")), bias), X.shape[0], X.shape[1], True)
+    values = aside(lambda: read_only(_as_values(X, "X")), X.size)
+    return Matrix(DenseRows(values, bias), X.shape[0], X.shape[1], True)
 
 
 def _in_better_layout(matrix: Matrix, pace: Pace) -> Matrix:
@@ -132,7 +134,7 @@ def _stored_values(data: np.ndarray) -> np.ndarray | None:
     if data.ndim == 1 and data.size > 1 and data.strides == (0,):
         value = _as_values(data[:1], "X.data")
         return None if value[0] == 1.0 else read_only(np.full(data.size, value[0]))
-    return read_only(_as_values(data, "X.data"))
+    return aside(lambda: read_only(_as_values(data, "X.data")), data.size)
 
 
 def _read_blocks(blocks: Blocks, n_rows: int, n_features: int) -> tuple[bool, bool, np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kernels.passes import scan_sparse
 from ..kernels.views import read_only, unsigned
+from ..runtime.aside import aside
 from ..runtime.pace import Pace
 
 
@@ -23,7 +24,7 @@ def csr_arrays(X: Any, pace: Pace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             check_structure(X.indptr, X.indices, blocks, n_rows, n_columns, "block row", "block column", pace)
         elif X.format == "coo":
             _check_coordinates(X)
-        X = X.tocsr()
+        X = aside(X.tocsr, X.nnz)
     return X.data, X.indices, X.indptr
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from ..data.problem import check_weights
 from ..data.values import refuse_masked
+from ..runtime.aside import aside
 from ..runtime.threads import in_parts
 
 FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting the labels
@@ -60,7 +61,7 @@ def _few_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 def _in_order(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes in order, and the number of each row's class."""
     try:
-        return np.unique(y, return_inverse=True)
+        return aside(lambda: np.unique(y, return_inverse=True), y.size)
     except TypeError as error:
         types = ", ".join(sorted({type(label).__name__ for label in y}))
         raise ValueError(f"y holds labels of types that have no order ({types}): use one type for all.") from error

@@ -13,6 +13,7 @@ from ..runtime.pace import Pace
 
 NARROW = 100  # columns up to which a loop over blocks of rows beats a call of BLAS, which wants them copied
 DENSE_BLOCK = 256  # rows, at first, that BLAS multiplies at a time
+LARGEST_BLOCK = 2**20  # values of a copied block: memory that is used again, and Ctrl-C after each
 
 
 class WeightedGram:
@@ -39,19 +40,21 @@ class WeightedGram:
 
         NumPy's product lets other threads run at the same time; SciPy's BLAS functions do not.
         """
+        most = max(DENSE_BLOCK, LARGEST_BLOCK // len(G))
         for sign in (1.0, -1.0):
             chosen = np.flatnonzero(s * sign > 0.0)
             for begin, end in self._blocks.slices(chosen.size):
-                part = chosen[begin:end]
-                root = np.sqrt(np.abs(s[part]))
-                block = np.empty((part.size, len(G)))
-                np.multiply(rows.X[part], root[:, None], out=block[:, :-1])
-                block[:, -1] = rows.bias * root
-                product = block.T @ block
-                if sign > 0.0:
-                    G += product
-                else:
-                    G -= product
+                for at in range(begin, end, most):
+                    part = chosen[at : min(at + most, end)]
+                    root = np.sqrt(np.abs(s[part]))
+                    block = np.empty((part.size, len(G)))
+                    np.multiply(rows.X[part], root[:, None], out=block[:, :-1])
+                    block[:, -1] = rows.bias * root
+                    product = block.T @ block
+                    if sign > 0.0:
+                        G += product
+                    else:
+                        G -= product
 
 
 def uses_blas(rows: Rows, n_weights: int) -> bool:

@@ -17,6 +17,7 @@ from ...kernels.types import Counts, Index, Indices, Vector
 from ...runtime.pace import Pace
 
 FEW_COLUMNS = 400  # up to which the Hessian is computed from rows, and nothing needs the columns themselves
+FIRST_ENTRIES = 2**18  # moved into their columns in a first slice
 
 
 class Columns(NamedTuple):
@@ -50,6 +51,7 @@ def as_columns(data: Data, pace: Pace | None = None) -> Columns:
         kind = np.float64
     columns = Columns(indptr, np.empty(int(indptr[-1]), dtype=np.uint32), np.empty(int(indptr[-1]), dtype=kind))
     at = indptr[:-1].copy()
+    pace.size = min(pace.size, max(1, FIRST_ENTRIES * n // max(1, columns.indices.size)))  # counting was faster
     for begin, end in pace.slices(n):
         fill_entries(rows, at, columns, begin, end)
     if rows.bias:
