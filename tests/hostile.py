@@ -133,7 +133,7 @@ def complaints(model, X, y, weights):
         )
         if not np.isfinite([P, D, gap, violation]).all() or not np.isfinite(model.coef_).all():
             found.append("not finite")
-        if excess > 1e-15:
+        if excess > 1e-14:
             found.append(f"infeasible by {float(excess):.1e}")
         if not converged or not gap <= GOOD_GAP:
             found.append(f"not converged, {reason}")

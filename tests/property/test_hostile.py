@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-@pytest.mark.parametrize("name", ["one-class", "Crammer-Singer"])
+@pytest.mark.parametrize("name", list(CASES))
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None, derandomize=True, database=None)
 def test_ends_converged_and_certified(name, seed):

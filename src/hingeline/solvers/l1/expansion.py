@@ -64,13 +64,13 @@ def expand(
 
 
 @kernel
-def row_terms(losses: RowLosses, f: Vector, alpha: Vector, t: float, begin: Index, end: Index) -> tuple[float, float]:
-    """Sums of the losses and of the gap terms with the dual variables t alpha."""
+def row_terms(losses: RowLosses, f: Vector, alpha: Vector, begin: Index, end: Index) -> tuple[float, float]:
+    """Sums of the losses and of the gap terms with the dual variables alpha."""
     loss, y, C = losses
     total, gap = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:
             m = missing(loss, y[i], f[i])
             total += primal_term(loss, m, C[i])
-            gap += gap_term(loss, m, t * alpha[i], C[i])
+            gap += gap_term(loss, m, alpha[i], C[i])
     return total, gap

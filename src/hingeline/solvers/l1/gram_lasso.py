@@ -5,32 +5,25 @@ Coordinate descent, and between some sweeps the weights that are not zero go to 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy.linalg import lapack
 
 from ...kernels.compile import kernel
 from ...kernels.schedule import Learning, Preferences, accumulate, learn, shuffle, sum_preferences
 from ...kernels.types import Generator, Indices, Matrix, Vector
 from ..driver import Run
+from ..newton_equation import solve_scaled
 from ..visit_order import new_accounts
 from ..weighted_gram import WeightedGram
+from .active_set import solve_exactly
 from .one_weight import Seen, best_weight, subgradient
 from .penalised import Penalised
+from .quadratic import DenseQuadratic
 
 LOOSEST, TIGHTEST = 0.1, 1e-3  # share of the violation at which a sub-problem counts as solved: less and less
-MOST_ROUNDS, RIDGE = 50, 1e-12
+EXACT = 1e-5  # times that
+MOST_FALLEN = 1e-3  # share of its peak to which a curvature may fall by subtractions
+MOST_ROUNDS, STEPS_PER_WEIGHT = 4, 4  # of coordinate descent and joint steps; then of the active set
 PRODUCTS, LEAST_SWEEPS, MOST_SWEEPS = 2e5, 8, 500  # work between two joint steps: so many products, in sweeps
-
-
-class DenseQuadratic(NamedTuple):
-    """z'Hz/2 + sum_k l1_k |z_k| and a linear term: H holds l2 too, G is the slope at z."""
-
-    H: Matrix
-    G: Vector
-    l1: Vector
-    z: Vector
 
 
 @kernel
@@ -38,12 +31,12 @@ def visit_weights(
     quadratic: DenseQuadratic, p: Vector, I: Indices, n: int, learning: Learning, seen: Seen
 ) -> tuple[int, float, float, float]:
     """Coordinate descent over the weights I[:n]."""
-    H, G, l1, z = quadratic
+    H, G, l1, z, scale = quadratic
     steps, v, D_ref, gain = seen
     for s in range(np.uint64(n)):
         j = I[s]
         steps += 1
-        v = max(v, subgradient(z[j], G[j], l1[j]))
+        v = max(v, subgradient(z[j], G[j], l1[j]) / scale[j])
         stepped, delta = best_weight(z[j], G[j], H[j, j], l1[j])
         mu = stepped - z[j]
         if mu != 0.0:
@@ -99,42 +92,61 @@ class Gram:
         n, d = primal.f.size, primal.w.size
         data = primal.problem.data
         self._gram = WeightedGram(data.rows, data.distinct, run.clock.check)
-        self._upper, self._counted = np.zeros((d, d)), np.zeros(n)
-        self._first_violation = primal.violation
+        self._upper, self._counted, self._peak = np.zeros((d, d)), np.zeros(n), np.zeros(d)
+        self._first_violation = 0.0
 
     def at(self, primal: Penalised, S: Indices) -> Matrix:
         """Return the rows and columns S of the Hessian at the present expansion."""
         self._gram.add(primal.h - self._counted, self._upper)
         self._counted[:] = primal.h
+        np.maximum(self._peak, self._upper.diagonal(), out=self._peak)
+        if (self._upper.diagonal() < MOST_FALLEN * self._peak).any():  # what is left is full of rounding
+            self._upper[:] = 0.0
+            self._gram.add(primal.h, self._upper)
+            self._peak[:] = self._upper.diagonal()
         H = np.triu(self._upper) + np.triu(self._upper, 1).T
         return np.ascontiguousarray(H[np.ix_(S, S)])
 
     def goal(self, violation: float) -> float:
         """Return the violation to which a sub-problem is solved: a share that falls as the run gets on."""
-        if self._first_violation <= 0.0:  # the run began at the optimum
+        if self._first_violation <= 0.0:
+            self._first_violation = violation
             return LOOSEST * violation
         return violation * min(max(violation / self._first_violation, TIGHTEST), LOOSEST)
 
 
 def gram_lasso(
-    primal: Penalised, gram: Gram, S: Indices, p: Vector, rng: Generator, seen: Seen, adapts: bool, first: bool
+    primal: Penalised,
+    gram: Gram,
+    S: Indices,
+    p: Vector,
+    rng: Generator,
+    seen: Seen,
+    adapts: bool,
+    first: bool,
+    exactly: bool,
 ) -> tuple[Vector, Seen]:
-    """Minimise the quadratic model over the columns S with the Hessian at hand; p, their preferences, adapt."""
+    """Minimise the quadratic model over the columns S with the Hessian at hand; p, their preferences, adapt.
+
+    ``exactly`` says that a rough minimum has not been good enough before.
+    """
     H = gram.at(primal, S)
     H.flat[:: S.size + 1] += primal.l2[S]
     z, G, l1 = primal.w[S], primal.g[S] + primal.l2[S] * primal.w[S], primal.l1[S]
-    quadratic = DenseQuadratic(H, G, l1, z)
+    diagonal = np.diag(H)
+    scale = np.where(diagonal > 0.0, np.sqrt(diagonal), 1.0)
+    quadratic = DenseQuadratic(H, G, l1, z, scale)
     accounts, I = new_accounts(S.size), np.empty(2 * S.size, dtype=np.uint32)
-    goal = gram.goal(primal.violation)
+    goal = gram.goal(float(np.max(primal.violations[S] / scale))) * (EXACT if exactly else 1.0)
     sweeps = int(min(max(PRODUCTS / H.size, LEAST_SWEEPS), MOST_SWEEPS))
     for round_ in range(MOST_ROUNDS):
         learning = Learning(*Preferences(), 1.0 / S.size, adapts, first and round_ == 0)
         seen = Seen(*sweep_weights(quadratic, p, accounts, I, rng, sweeps, goal, learning, seen))
         if seen.v <= goal:
-            break
+            return z, seen
         seen = seen._replace(gain=seen.gain + _joint_step(quadratic))
         primal.pace.between()
-    return z, seen
+    return z, seen._replace(gain=seen.gain + solve_exactly(quadratic, goal, STEPS_PER_WEIGHT * S.size))
 
 
 def _joint_step(quadratic: DenseQuadratic) -> float:
@@ -142,17 +154,13 @@ def _joint_step(quadratic: DenseQuadratic) -> float:
 
     Weights that would change their sign become zero, if the model falls that way; else the first of them ends the step.
     """
-    H, G, l1, z = quadratic
+    H, G, l1, z, _ = quadratic
     A = np.flatnonzero(z)
     if A.size == 0:
         return 0.0
     K = H[np.ix_(A, A)]
     at, slope = z[A], G[A] + l1[A] * np.sign(z[A])
-    ridged = K.copy()
-    ridged.flat[:: A.size + 1] += RIDGE * float(np.max(np.diag(K)))  # columns may depend on each other
-    _, step, info = lapack.dposv(ridged, -slope, lower=True)
-    if info != 0:
-        return 0.0
+    step = solve_scaled(K.copy(), -slope)
     crossing = (l1[A] > 0.0) & (step * at < 0.0) & (np.abs(step) >= np.abs(at))
     to = np.where(crossing, 0.0, at + step)
     gain = _gain(K, slope, to - at)

@@ -1,9 +1,8 @@
 """A problem with the penalty sum_j l1_j |w_j| + l2_j w_j^2/2 at one w: its expansion there, and its certificate.
 
-The certificate needs a feasible dual point: a_i as the losses' slopes at w call for, the heavier side scaled down if
-a free intercept asks for sum_i a_i s_i = 0, then all by t = min(1, min_j l1_j/|v_j|) over the columns with l2_j = 0. So
+The certificate needs a feasible dual point a (dual_point.py), with v = sum_i a_i s_i x_i. Its gap is
 
-    P - D = sum_i gap_term(m_i, t a_i) + sum_j [penalty_j(w_j) + penalty*_j(t v_j) - t v_j w_j],   every term >= 0.
+    P - D = sum_i gap_term(m_i, a_i) + sum_j [penalty_j(w_j) + penalty*_j(v_j) - v_j w_j],   every term >= 0.
 """
 
 from __future__ import annotations
@@ -20,8 +19,11 @@ from ...solution import Certificate, Snapshot
 from ..certificate import UNIT_ROUNDOFF
 from ..certificate_parts import sum_parts
 from .columns import Columns
+from .dual_point import DualPoints, Point
 from .expansion import Expansion, RowLosses, expand, row_terms
 from .products import ByColumns, ByRows, Products
+
+FINE_GAP = 1e-6  # up to which no dual point is corrected
 
 
 class Penalised:
@@ -34,6 +36,8 @@ class Penalised:
         n = problem.data.n_rows
         C = np.broadcast_to(np.asarray(problem.C, dtype=np.float64), n).copy()
         self._row_losses = RowLosses(problem.loss, problem.y, C)
+        self._softened = RowLosses(problem.loss, problem.y, C.copy())  # those that are expanded
+        self.softness, self.largest_C = 1.0, float(C.max())
         self.caution = 0.0
         self.pace = Pace(between)
         self.products: Products
@@ -44,14 +48,21 @@ class Penalised:
         self.w = np.zeros(l1.size)
         self.f = np.zeros(n)
         self.alpha, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
-        self.feasible = self.alpha  # dual variables that the last certificate is about
         self._values, self._values_there = np.zeros(n), np.empty(n)  # of the losses, here and at the end of a step
         self.g = np.empty(l1.size)
-        self.free = (l1 == 0.0) & (l2 == 0.0)  # the intercept, if there is one and it is free
+        most = C if problem.loss.is_bounded else np.full(n, np.inf)
+        self._dual_points = DualPoints(problem.data, most, l1, l2, self.products, self.pace)
+        self._best_point: Point | None = None
 
     def call_between_slices(self, between: Callable[[], None]) -> None:
         """Have ``between`` called between slices of work from now on."""
         self.pace.between = self.products.pace.between = between
+
+    def soften(self, softness: float) -> None:
+        """Multiply C by ``softness`` in all that steps see; certificates are of the problem itself in any case."""
+        self.softness = softness
+        np.multiply(self._row_losses.C, softness, out=self._softened.C)
+        self.refresh()
 
     def penalty(self, w: Vector) -> float:
         """Return sum_j l1_j |w_j| + l2_j w_j^2/2."""
@@ -68,7 +79,7 @@ class Penalised:
         change = 0.0
         there = Expansion(self._values_there, self.alpha, self.r, self.h)
         for begin, end in self.pace.slices(self.f.size):
-            change += expand(self._row_losses, self.f, u, tau, caution, self._values, there, begin, end)
+            change += expand(self._softened, self.f, u, tau, caution, self._values, there, begin, end)
         return change
 
     def move(self, d: Vector, u: Vector, tau: float, caution: float) -> None:
@@ -93,22 +104,45 @@ class Penalised:
         self.f[:] = self.products.times(self.w)
         self.expand()
 
+    def certify_afresh(self, pace: Pace) -> Certificate:
+        """Return the certificate of w, its scores computed afresh: that of the model, if nothing moves any more.
+
+        At large C the slopes at these scores are mostly rounding. Those of the scores that steps have updated, whose
+        errors add up in another way, may be a better dual point; or one that is corrected.
+        """
+        updated = self._dual_points.feasible(self.alpha, self.r, self.g)
+        self.refresh()
+        afresh = self._dual_points.feasible(self.alpha, self.r, self.g)
+        certificate = self._best_certificate([updated, afresh], pace)
+        if self.columns is None and certificate.gap > FINE_GAP:
+            corrected = self._dual_points.corrected(self.alpha, self.r, self.w)
+            certificate = certificate if corrected is None else self._best_certificate([corrected], pace)
+        return certificate
+
     def certify(self, pace: Pace) -> Certificate:
-        """Return the certificate of the present expansion: a ``feasible`` dual point, and the gap term by term."""
-        alpha, g = self.alpha, self.g
-        if self.free.any():
-            alpha = _balanced(self.alpha, self.r)
-            g = np.empty_like(self.g)
-            self.products.transposed(np.sign(self.r) * np.abs(alpha), g)
-            g[self.free] = 0.0
-        bounded = (self.l2 == 0.0) & (self.l1 > 0.0)
-        steepest = float(np.max(np.abs(g[bounded]) / self.l1[bounded], initial=1.0))
-        t = 1.0 / steepest
-        self.feasible = t * alpha
+        """Return the certificate of the present expansion."""
+        return self._best_certificate([self._dual_points.feasible(self.alpha, self.r, self.g)], pace)
+
+    def _best_certificate(self, points: list[Point], pace: Pace) -> Certificate:
+        """Return the certificate of w with the best of these dual points and all before them."""
+        if self._best_point is not None:
+            points.append(self._best_point)
+        found = [(self._certificate(point, pace), point) for point in points]
+        certificate, self._best_point = min(found, key=lambda each: each[0].gap)
+        return certificate
+
+    @property
+    def dual_variables(self) -> Vector:
+        """The dual variables of the last certificate."""
+        assert self._best_point is not None
+        return self._best_point[0]
+
+    def _certificate(self, point: Point, pace: Pace) -> Certificate:
+        """Return the certificate of w with these dual variables: the gap term by term."""
+        alpha, v = point
         parts = sum_parts(
-            (0.0, *row_terms(self._row_losses, self.f, alpha, t, begin, end)) for begin, end in pace.slices(self.f.size)
+            (0.0, *row_terms(self._row_losses, self.f, alpha, begin, end)) for begin, end in pace.slices(self.f.size)
         )
-        v = -t * g
         conjugate = np.zeros_like(v)
         curved = self.l2 > 0.0
         conjugate[curved] = np.maximum(np.abs(v[curved]) - self.l1[curved], 0.0) ** 2 / (2.0 * self.l2[curved])
@@ -125,12 +159,3 @@ class Penalised:
         """Return about what rounding makes of a violation: u times the size of the sums that make the gradient."""
         norm = sqrt(float(self.r @ self.r)) * sqrt(float(np.sum(self.problem.data.q)))
         return UNIT_ROUNDOFF * (1.0 + norm)
-
-
-def _balanced(alpha: Vector, r: Vector) -> Vector:
-    """Return alpha with the heavier side (of r's sign) scaled down so that both weigh the same."""
-    positive = r > 0.0
-    up, down = float(np.abs(alpha[positive]).sum()), float(np.abs(alpha[~positive]).sum())
-    heavier = positive if up > down else ~positive
-    scale = min(up, down) / max(up, down) if max(up, down) > 0.0 else 1.0
-    return np.where(heavier, scale * alpha, alpha)

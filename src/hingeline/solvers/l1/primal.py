@@ -34,12 +34,17 @@ from ..clock import Clock, Ended
 from ..driver import Run, Verdict
 from ..engines import stepwise_engine
 from ..finish import run_accurately, solution_of
-from ..stop import Stop
+from ..rounding import NEAR_FLOOR
+from ..stop import GOOD_GAP, Stop
 from .columns import Columns
 from .penalised import Penalised
 from .proximal import ProximalNewton
 
 ACCURATE = 1e-9  # violation to which small problems are solved
+BETTER, WORTH_A_STEP = 0.5, 1e-9  # times the best violation; share of the objective
+MOST_CUT = 10  # steps that are cut short, before the problem is softened
+GROWTH, SOFT_STEPS, SOFT_TOL = 10.0, 40, 1e-2  # of C in a softened problem; steps at one C; violation, as a share of l1
+MOST_STALLED, USELESS = 20, 5  # steps that bring nothing; what a step counts that moved nothing
 
 
 def train_primal(
@@ -72,7 +77,7 @@ def train_primal(
     if alpha0 is not None:
         primal.w[:] = alpha0
         primal.f[:] = primal.products.times(primal.w)
-    run = Run(stop, clock, certify=primal.certify, floor=primal.floor, callback=callback, take=primal.snapshot)
+    run = Run(stop, clock, certify=primal.certify_afresh, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with one_blas_thread():
         reason = run_accurately(
@@ -83,31 +88,67 @@ def train_primal(
             ACCURATE,
         )
     primal.call_between_slices(clock.check_cancelled)
-    primal.refresh()
-    certificate = primal.certify(Pace(clock.check_cancelled))
-    intercept = data.rows.bias * float(primal.w[-1])
-    return solution_of(
-        run, reason, stop, certificate, solver, w=primal.w[:-1], intercept=intercept, alpha=primal.feasible
-    )
+    certificate = primal.certify_afresh(Pace(clock.check_cancelled))
+    if reason == "rounding" and certificate.gap > GOOD_GAP and certificate.violation > NEAR_FLOOR * primal.floor():
+        reason = "stalled"
+    w, intercept, alpha = primal.w[:-1], data.rows.bias * float(primal.w[-1]), primal.dual_variables
+    return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=alpha)
 
 
 def _iterate(engine: ProximalNewton, run: Run) -> None:
-    """Take proximal Newton steps until done (or ``run`` ends it)."""
-    primal = engine.primal
+    """Take proximal Newton steps until done (or ``run`` ends it).
+
+    At large C rows sit close to the bend of their loss, and steps may be cut short again and again. Then the problem is
+    softened: C begins small and grows by GROWTH, with a few steps each, so that rows change sides one after the other.
+    """
+    primal, stall = engine.primal, Stall()
+    was_softened, left = False, 0
     for _ in run.sweeps():
         steps, goes_on = engine.step()
-        gap = _gap_estimate(primal, run)
-        verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion=primal.violation, complete=True)
+        criterion, gap = _reached(primal, run)
+        verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion, complete=True)
         if verdict is Verdict.SATISFIED:
             break
-        if not goes_on:
-            raise Ended("rounding")
+        if primal.softness < 1.0:
+            left -= 1
+            if left == 0 or not goes_on or primal.violation <= SOFT_TOL * float(primal.l1.max()):
+                primal.soften(min(1.0, GROWTH * primal.softness))
+                stall, left = Stall(), SOFT_STEPS
+            continue
+        if stall.is_long(primal, goes_on) or (engine.n_cut > MOST_CUT and not was_softened):
+            if was_softened or primal.certify_afresh(run.passes).gap <= GOOD_GAP:
+                raise Ended("rounding")
+            was_softened, left = True, SOFT_STEPS
+            primal.soften(min(1.0, 1.0 / (primal.largest_C * primal.problem.data.mean_q)))
 
 
-def _gap_estimate(primal: Penalised, run: Run) -> float:
-    """Return the gap if the run stops on it, else infinity; sets the run's dual."""
-    if run.stop.gap_tol is None:
-        return inf
-    certificate = primal.certify(run.passes)
-    run.dual = certificate.dual
-    return certificate.primal - certificate.dual
+def _reached(primal: Penalised, run: Run) -> tuple[float, float]:
+    """Return what is compared with tol, and the gap if the run stops on it; sets the run's dual then.
+
+    A violation below tol counts if that of the model is, its scores computed afresh, and if its gap is good.
+    """
+    if primal.softness < 1.0:
+        return inf, inf
+    if run.stop.gap_tol is not None:
+        certificate = primal.certify(run.passes)
+        run.dual = certificate.dual
+        return inf, certificate.primal - certificate.dual
+    if primal.violation >= run.stop.tol:
+        return primal.violation, inf
+    certificate = primal.certify_afresh(run.passes)
+    return certificate.violation if certificate.gap <= GOOD_GAP else inf, inf
+
+
+class Stall:
+    """Steps that have brought nothing: the violation has not halved, and the objective fallen by next to nothing."""
+
+    def __init__(self) -> None:
+        self._violation, self._objective, self._steps = inf, inf, 0
+
+    def is_long(self, primal: Penalised, goes_on: bool) -> bool:
+        """Count a step; tells whether to give up. One after which the next can do no more counts as many."""
+        objective = primal.penalty(primal.w) + primal.losses
+        if primal.violation < BETTER * self._violation or objective < self._objective - WORTH_A_STEP * abs(objective):
+            self._violation, self._objective, self._steps = min(primal.violation, self._violation), objective, 0
+        self._steps += 1 if goes_on else USELESS
+        return self._steps >= MOST_STALLED

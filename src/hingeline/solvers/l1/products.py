@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from ...data.matrix import Data
-from ...kernels.compile import kernel
+from ...kernels.compile import by_type, exact_kernel, kernel
 from ...kernels.passes import add_weights, scores
-from ...kernels.rows import ONE
+from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
 from ...kernels.types import Index, Vector
 from ...runtime.pace import Pace
 from .columns import Columns
@@ -84,3 +84,41 @@ def add_columns(columns: Columns, d: Vector, u: Vector, begin: Index, end: Index
         if d[j] != 0.0:
             for t in range(columns.indptr[j], columns.indptr[j + ONE]):
                 u[columns.indices[t]] += d[j] * columns.data[t]
+
+
+SPLIT = 2.0**27 + 1.0  # cuts the digits of a number in halves
+
+
+@exact_kernel
+def add_product(a: float, b: float, j: Index, high: Vector, low: Vector) -> None:
+    """Add a b to high_j + low_j, in twice the precision (Dekker's product, Knuth's sum)."""
+    p = a * b
+    a_high, b_high = SPLIT * a - (SPLIT * a - a), SPLIT * b - (SPLIT * b - b)
+    a_low, b_low = a - a_high, b - b_high
+    error = a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    s = high[j] + p
+    added = s - high[j]
+    low[j] += error + ((high[j] - (s - added)) + (p - added))
+    high[j] = s
+
+
+def _sparse_add_exactly(rows: CsrRows | OnesRows, i: Index, a: float, high: Vector, low: Vector) -> None:
+    for t in range(rows.indptr[i], rows.indptr[i + ONE]):
+        add_product(a, np.float64(value(rows, t)), rows.indices[t], high, low)
+
+
+def _dense_add_exactly(rows: DenseRows, i: Index, a: float, high: Vector, low: Vector) -> None:
+    for j in range(np.uint64(rows.X.shape[1])):
+        add_product(a, np.float64(rows.X[i, j]), j, high, low)
+
+
+_add_row_exactly = by_type({CsrRows: _sparse_add_exactly, OnesRows: _sparse_add_exactly, DenseRows: _dense_add_exactly})
+
+
+@exact_kernel
+def add_exactly(rows: Rows, r: Vector, high: Vector, low: Vector, begin: Index, end: Index) -> None:
+    """high + low <- high + low + sum r_i x_i over the rows begin to end, in twice the precision."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if r[i] != 0.0:
+            _add_row_exactly(rows, i, r[i], high, low)
+            add_product(r[i], rows.bias, high.size - 1, high, low)

@@ -7,6 +7,7 @@ import numpy as np
 from ...kernels.types import Generator, Indices, Vector
 from ..driver import Run
 from ..frequencies import Frequencies
+from ..shards.line import beginning, narrowed, step_found
 from .gram_lasso import Gram, gram_lasso
 from .lasso import lasso
 from .one_weight import Seen
@@ -16,12 +17,17 @@ MOST_SWEEPS = 128  # of a sub-problem: one as long as there is caution, then twi
 MUCH_BETTER, BETTER, AS_PREDICTED, POOR = 1.3, 1.05, 0.75, 0.25  # shares of the predicted gain that a step achieves
 LESS_CAUTION, MORE_CAUTION = 0.1, 0.3  # after a step of a good model; after a step that was cut short
 SUFFICIENT, SHORTER, MOST_CUTS = 0.01, 0.5, 40  # line search: share of the promised decrease, next step, tries
+MOST_EVALUATIONS, LINE_ACCURACY = 100, 1e-2  # of a search for the lowest point; share of the slope that is as good as 0
+SHORT, TINY = 0.1, 1e-6  # shares of a step that tell of trouble: with some rows, and with rounding
 NOISE = 1e-15  # share of the objective below which a change is hidden by rounding
 NEW_COLUMNS, GROWTH = 1000, 1.0  # columns that may join the working set: so many, and so many times its size
 
 
 class ProximalNewton:
-    """Steps, and what outlives them: preferences, caution, how accurately a sub-problem is solved."""
+    """Steps, and what outlives them: preferences, caution, how accurately a sub-problem is solved.
+
+    ``n_cut`` counts steps that were cut short by a lot.
+    """
 
     def __init__(self, primal: Penalised, run: Run, rng: Generator, adapts: bool, shrinks: bool) -> None:
         self.primal, self._run, self._rng = primal, run, rng
@@ -32,7 +38,8 @@ class ProximalNewton:
         overshoots = primal.problem.loss.newton_overshoots
         self._careful = overshoots or not few
         primal.caution, self._less = 1.0 if overshoots and not few else 0.0, LESS_CAUTION
-        self._begins = True
+        self._begins, self.n_cut = True, 0
+        self._beyond: Vector | None = None  # curvatures that have left no room for the last steps
         primal.expand()
         self._gram = Gram(primal, run) if few else None
 
@@ -57,7 +64,8 @@ class ProximalNewton:
 
     def _solve_few(self, gram: Gram, S: Indices) -> tuple[Vector, None]:
         p = self._p[S]
-        z, self._seen = gram_lasso(self.primal, gram, S, p, self._rng, self._seen, self._adapts, self._first)
+        how = (self._adapts, self._first, self.n_cut > 0)
+        z, self._seen = gram_lasso(self.primal, gram, S, p, self._rng, self._seen, *how)
         self._p[S] = p
         return z, None
 
@@ -83,17 +91,25 @@ class ProximalNewton:
         less, more = min(max(caution - self._less, 0.0), 1.0), min(caution + MORE_CAUTION, 1.0)
         if not self._careful:
             less = more = 0.0
-        tau, change, next_caution = 1.0, 0.0, less
-        for _ in range(MOST_CUTS):
+        tau, change, next_caution, beyond = 1.0, 0.0, less, primal.h
+        for cut in range(MOST_CUTS):
             change = primal.look(u, tau, next_caution) + primal.penalty(primal.w + tau * d) - at
             if change <= SUFFICIENT * tau * min(promised, 0.0) + (noise if is_blind else 0.0):
                 break
-            tau, next_caution = SHORTER * tau, more
+            beyond, next_caution = primal.h.copy(), more
+            tau = self._lowest(d, u, promised) if cut == 0 and not (is_blind or self._careful) else SHORTER * tau
         else:
             tau = 0.0
             primal.look(u, tau, next_caution)
+        if tau >= TINY:
+            self._beyond = None
+        elif not self._careful:
+            # A row at its bend, up to rounding: the next model counts it as one beyond.
+            self._beyond = beyond if self._beyond is None else np.maximum(beyond, self._beyond)
+            np.maximum(primal.h, self._beyond, out=primal.h)
         achieved = 1.0 if is_blind else -change / max(self._seen.gain, noise)
         self._begins = self._begins and caution > 0.0
+        self.n_cut += tau < SHORT
         if tau < 1.0:
             self._sweeps = max(self._sweeps // 2, 1)
         elif achieved >= AS_PREDICTED and not self._begins:
@@ -101,6 +117,26 @@ class ProximalNewton:
         self._less = _less_caution(achieved)
         primal.move(d, u, tau, next_caution)
         return tau, is_blind
+
+    def _lowest(self, d: Vector, u: Vector, slope: float) -> float:
+        """Return where the objective is lowest between w and w + d.
+
+        Halves of the step would come to rest before the bend of the row that is in the way, again and again; the lowest
+        point lies beyond, and the next model knows of the row.
+        """
+        primal = self.primal
+        at = beginning(slope)
+        for _ in range(MOST_EVALUATIONS):
+            tau = at[-2]
+            primal.look(u, tau, 0.0)
+            z = primal.w + tau * d
+            first = float(primal.r @ u) + float(primal.l1 @ (np.where(z == 0.0, np.sign(d), np.sign(z)) * d))
+            first += float((primal.l2 * z) @ d)
+            second = float(primal.h @ (u * u)) + float(primal.l2 @ (d * d))
+            at = narrowed(at, first, second, slope, LINE_ACCURACY)
+            if at[-1]:
+                break
+        return min(float(step_found(at)), 1.0)
 
 
 def _less_caution(achieved: float) -> float:

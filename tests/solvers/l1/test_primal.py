@@ -1,0 +1,55 @@
+"""Problems with an L1 penalty that coordinate descent and halved steps find hard."""
+
+import numpy as np
+import pytest
+
+from hingeline import LinearSVC, LogisticRegression, SquaredHinge
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
+from hingeline.runtime.pace import Pace, do_nothing
+from hingeline.solvers.l1.penalised import Penalised
+
+
+def test_nearly_unregularised():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5, 10)), np.array([0, 1, 0, 1, 1])
+    model = LinearSVC(penalty="l1", C=1e6, max_iter=200).fit(X, y)
+    assert model.converged_
+    assert model.duality_gap_ < 1e-6
+    assert np.count_nonzero(model.coef_) <= 6
+
+
+@pytest.mark.parametrize("model", [LinearSVC("l1", C=1e4), LogisticRegression("l1", C=1e4)])
+def test_parallel_columns(model):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([np.full(40, 1e3), rng.normal(size=40)])  # and the intercept's column
+    X = np.column_stack([X, 2.0 * X[:, 1]])
+    model.set_params(max_iter=200).fit(X, (X[:, 1] + rng.normal(size=40) > 0).astype(int))
+    assert model.converged_
+    assert model.duality_gap_ < 1e-3
+    assert model.coef_[0, 1] == 0.0  # the longer of two parallel columns does it for less
+
+
+def test_dual_variables_are_those_of_the_certificate():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(30, 4)) + 3.0, np.where(rng.random(30) < 0.5, 1, -1)
+    model = LinearSVC(penalty="l1", C=0.1, fit_intercept="free", tol=0.1, solver="hybrid").fit(X, y)
+    beta = model.dual_coef_.ravel()
+    assert abs(beta.sum()) <= 1e-12 * np.abs(beta).sum()
+    assert np.abs(beta @ X).max() <= 1.0 + 1e-14
+    assert model.dual_objective_ == pytest.approx(np.sum(np.abs(beta) - beta**2 / (4.0 * 0.1)), rel=1e-12)
+
+
+def test_a_softened_problem_has_the_certificates_of_the_problem():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(20, 3)), np.where(rng.random(20) < 0.5, 1.0, -1.0).astype(np.float32)
+    problem = make_problem(read_data(X, 1.0), y, None, SquaredHinge(10.0))
+    primal = Penalised(problem, None, np.ones(4), np.zeros(4), do_nothing)
+    primal.w[:] = 0.1
+    primal.refresh()
+    before, losses = primal.certify(Pace()), primal.losses
+    primal.soften(0.01)
+    assert primal.losses == pytest.approx(0.01 * losses)
+    after = primal.certify(Pace())
+    assert after.primal == pytest.approx(before.primal)
+    assert after.dual >= before.dual
