@@ -10,6 +10,7 @@ from ..data.matrix import Data
 from ..kernels.rows import CsrRows, DenseRows
 
 LARGE = 1e8  # a value beyond this, or a ratio of two columns' largest values: products of these exhaust float64
+AT_ONCE = 2**20  # entries that are looked at in one call: Ctrl-C waits for it
 NAMED = 3  # columns that a warning names, at most
 
 
@@ -38,5 +39,7 @@ def _largest_of_columns(data: Data) -> np.ndarray:
     if isinstance(rows, DenseRows):
         return np.maximum(rows.X.max(axis=0), -rows.X.min(axis=0)).astype(np.float64)
     largest = np.zeros(n)
-    np.maximum.at(largest, rows.indices, np.abs(rows.data) if isinstance(rows, CsrRows) else 1.0)
+    for begin in range(0, rows.indices.size, AT_ONCE):
+        part = slice(begin, begin + AT_ONCE)
+        np.maximum.at(largest, rows.indices[part], np.abs(rows.data[part]) if isinstance(rows, CsrRows) else 1.0)
     return largest

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ...runtime.aside import aside
 from ..atomic import atomic_write
 from ..csr import row_blocks
 from .streams import COMPRESSORS
 from .writing import HARD, INDEX_BYTES, NUMBER_BYTES, Decimals, shortest_decimals, write_rows
 
-SLICE_ENTRIES = 1 << 17  # written at once, which takes some 10 ms: Ctrl-C never waits longer
+SLICE_ENTRIES = 1 << 17  # turned into text at once, which takes some 10 ms: Ctrl-C never waits longer
+PIECE_BYTES = 1 << 18  # compressed at once
 
 
 def dump_svmlight(
@@ -58,7 +60,9 @@ def dump_svmlight(
         for line in (comment or "").splitlines():
             file.write(f"# {line}\n".encode())
         for begin, end in row_blocks(X.indptr, SLICE_ENTRIES, SLICE_ENTRIES):
-            file.write(_text(X, labels, queries, begin, end, 0 if zero_based else 1))
+            text = _text(X, labels, queries, begin, end, 0 if zero_based else 1)
+            for at in range(0, len(text), PIECE_BYTES):
+                file.write(text[at : at + PIECE_BYTES])
 
 
 def _matrix(X: Any) -> Any:
@@ -74,7 +78,7 @@ def _matrix(X: Any) -> Any:
     X = sparse.csr_matrix(X)
     if not X.has_canonical_format:
         X = X.copy()
-        X.sum_duplicates()
+        aside(X.sum_duplicates, X.nnz)
     kept = X.dtype in (np.dtype(np.float32), np.dtype(np.float64))
     data = X.data if kept else _as_float64(X.data, "X")
     if not np.isfinite(data).all():

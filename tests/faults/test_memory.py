@@ -1,0 +1,20 @@
+"""Memory and threads over many fits. ``benchmarks/resident_memory.py`` is the same with thousands."""
+
+import sys
+from pathlib import Path
+
+import processes
+import pytest
+from fault_rows import row
+
+SCRIPT = Path(__file__).with_name("small_fits.py")
+
+
+@row("process-memory")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read from /proc")
+def test_resident_memory_stays():
+    done = processes.run([sys.executable, SCRIPT, "300", "100"], timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    before, after, threads = map(int, done.stdout.split())
+    assert after < 1.02 * before
+    assert threads <= 2
