@@ -50,7 +50,7 @@ def test_corrected_for_what_is_known(free):
     X, s = rng.normal(size=(30, 3)), np.where(np.arange(30) % 2 == 0, 1.0, -1.0)
     points, alpha, w = points_of(X, free), rng.uniform(1.0, 2.0, size=30), np.array([2.0, 0.0, -1.0, 0.5])
     alpha *= 0.9 / np.abs((s * alpha) @ X).max()
-    corrected, v = points.corrected(alpha, -s * alpha, w)
+    ((corrected, v),) = points.corrected(alpha, -s * alpha, w)
     assert v[0] > 0.6
     assert v[2] < -0.6
     assert np.abs(v[:3]).max() <= 1.0
@@ -59,4 +59,4 @@ def test_corrected_for_what_is_known(free):
     if free:
         assert v[-1] == 0.0
         assert abs((s * corrected).sum()) <= 1e-12 * corrected.sum()
-    assert points_of(X, False).corrected(alpha, -s * alpha, np.zeros(4)) is None
+    assert points_of(X, False).corrected(alpha, -s * alpha, np.zeros(4)) == []

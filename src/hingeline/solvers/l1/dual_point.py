@@ -25,6 +25,7 @@ from ..weighted_gram import WeightedGram
 from .products import Products, add_exactly
 
 VISIBLE = 1e-9  # share of l1: rounding in X' r that is worth a product of twice the precision
+SPARE = 1e-12  # share of l1 that is left free, so that one such product is mostly enough
 MOST_SHRINKS = 20  # of dual variables that rounding keeps on making infeasible
 
 Point = tuple[Vector, Vector]  # alpha and v
@@ -46,10 +47,10 @@ class DualPoints:
             alpha = _balanced(alpha, r)
             r, g = np.sign(r) * np.abs(alpha), np.empty_like(g)
             self._products.transposed(r, g)
-        rounding = self._rounding(alpha)
-        t, margin, l1 = 1.0, 1.0, self._l1[self._bounded]
+        rounding, l1 = self._rounding(alpha), self._l1[self._bounded]
         if (rounding[self._bounded] > VISIBLE * l1).any():
             # Products of twice the precision tell how far the bounds are exceeded, by rounding of t alpha too.
+            t, margin = 1.0 / float(np.max(np.abs(g)[self._bounded] / l1, initial=1.0 - SPARE) + SPARE), 1.0
             for _ in range(MOST_SHRINKS):
                 exact = self._transposed_exactly(t * r)
                 over = float(np.max(np.abs(exact)[self._bounded] / l1))
@@ -59,23 +60,23 @@ class DualPoints:
         t = 1.0 / float(np.max((np.abs(g) + rounding)[self._bounded] / l1, initial=1.0))
         return t * alpha, np.where(self._free, 0.0, -t * g)
 
-    def corrected(self, alpha: Vector, r: Vector, w: Vector) -> Point | None:
-        """Return the variables corrected for what is known at weights like w, and then scaled; None if nothing is."""
+    def corrected(self, alpha: Vector, r: Vector, w: Vector) -> list[Point]:
+        """Return the variables corrected for what is known at weights like w, and then scaled, if anything is."""
         known = np.flatnonzero((self._bounded & (w != 0.0)) | self._free)
         if known.size == 0:
-            return None
+            return []
         missing = (self._l1 * np.sign(w) + self._transposed_exactly(r))[known]
         K = np.zeros((w.size, w.size))
         WeightedGram(self._data.rows, self._data.distinct, self._pace.between).add(np.abs(r), K)
         multipliers = np.zeros_like(w)
         upper = K[np.ix_(known, known)]
         if not (upper.diagonal() > 0.0).all():
-            return None
+            return []
         multipliers[known] = solve_scaled(np.ascontiguousarray(upper.T), missing)
         signs = np.where(r * alpha < 0.0, 1.0, -1.0)  # s_i, as far as it matters
         change = np.clip(np.sign(alpha) * signs * self._products.times(multipliers), -1.0, 1.0)
         corrected = np.clip(alpha * (1.0 + change), -self._most, self._most)
-        return self.feasible(corrected, -signs * corrected, -self._transposed_exactly(signs * corrected))
+        return [self.feasible(corrected, -signs * corrected, -self._transposed_exactly(signs * corrected))]
 
     def _transposed_exactly(self, r: Vector) -> Vector:
         """Return X' r, rounded once."""

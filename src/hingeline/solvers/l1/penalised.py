@@ -23,7 +23,7 @@ from .dual_point import DualPoints, Point
 from .expansion import Expansion, RowLosses, expand, row_terms
 from .products import ByColumns, ByRows, Products
 
-FINE_GAP = 1e-6  # up to which no dual point is corrected
+FINE_GAP = 1e-4  # up to which no dual point is corrected
 
 
 class Penalised:
@@ -53,6 +53,7 @@ class Penalised:
         most = C if problem.loss.is_bounded else np.full(n, np.inf)
         self._dual_points = DualPoints(problem.data, most, l1, l2, self.products, self.pace)
         self._best_point: Point | None = None
+        self._last: Certificate | None = None  # that of the present w
 
     def call_between_slices(self, between: Callable[[], None]) -> None:
         """Have ``between`` called between slices of work from now on."""
@@ -61,6 +62,7 @@ class Penalised:
     def soften(self, softness: float) -> None:
         """Multiply C by ``softness`` in all that steps see; certificates are of the problem itself in any case."""
         self.softness = softness
+        self._last = None
         np.multiply(self._row_losses.C, softness, out=self._softened.C)
         self.refresh()
 
@@ -87,6 +89,7 @@ class Penalised:
         if tau > 0.0:
             self.w += tau * d
             self.f += tau * u
+            self._last = None
         self.caution = caution
         self._values, self._values_there = self._values_there, self._values
         self.losses = float(self._values.sum())
@@ -110,13 +113,17 @@ class Penalised:
         At large C the slopes at these scores are mostly rounding. Those of the scores that steps have updated, whose
         errors add up in another way, may be a better dual point; or one that is corrected.
         """
-        updated = self._dual_points.feasible(self.alpha, self.r, self.g)
+        if self._last is not None:
+            return self._last
+        updated = self.alpha.copy(), self.r.copy(), self.g.copy()
         self.refresh()
-        afresh = self._dual_points.feasible(self.alpha, self.r, self.g)
-        certificate = self._best_certificate([updated, afresh], pace)
-        if self.columns is None and certificate.gap > FINE_GAP:
-            corrected = self._dual_points.corrected(self.alpha, self.r, self.w)
-            certificate = certificate if corrected is None else self._best_certificate([corrected], pace)
+        certificate = self.certify(pace)
+        if certificate.gap > FINE_GAP:
+            points = [self._dual_points.feasible(*updated)]
+            if self.columns is None:
+                points += self._dual_points.corrected(self.alpha, self.r, self.w)
+            certificate = self._best_certificate(points, pace)
+        self._last = certificate
         return certificate
 
     def certify(self, pace: Pace) -> Certificate:
