@@ -23,7 +23,7 @@ from ..kernels.passes import scores, squared_length, sum_dual_terms
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from ..solvers.engines import AUTO, ENGINES, NEWTON
-from ..solvers.select import SMALL, by_products, plan
+from ..solvers.select import SMALL, by_products, plan, plan_free
 from ..solvers.state import Near, starting_alpha
 from ..solvers.stop import Stop
 
@@ -58,8 +58,8 @@ def start_from(
     growth = problem.loss.C / reached.C
     if solver == AUTO and reached.engine == NEWTON and _newton_is_safe(problem):
         solver = NEWTON  # sweeps were given up at a smaller C, and a larger one makes them slower still
-    first = plan(problem, solver, stop)[0].engine
-    if ENGINES[reached.engine].begins_near and ENGINES[first].begins_near and not free_intercept:
+    phases = plan_free(problem, solver, stop) if free_intercept else plan(problem, solver, stop)
+    if ENGINES[reached.engine].begins_near and phases and ENGINES[phases[0].engine].begins_near:
         near = Near(reached.w, reached.shift)
         return {"solver": solver, "alpha0": growth * reached.alpha, "near": near}
     return {"solver": solver, "alpha0": best_start(problem, reached.alpha, growth)}

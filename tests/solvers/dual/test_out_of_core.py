@@ -87,6 +87,19 @@ def test_same_optimum_as_in_memory(stored, layout, loss, solver):
         np.testing.assert_allclose(out.w, X.T.astype(np.float64) @ (out.alpha * Y0), atol=1e-11)
 
 
+@pytest.mark.parametrize(("loss", "solver"), [("hinge", "auto"), ("hinge", "hybrid"), ("squared_hinge", "auto")])
+def test_a_free_intercept(stored, loss, solver):
+    how = {"gap_tol": GAP, "random_state": 0, "free_intercept": True}
+    X, loss = csr(X0 + 0.3 * (X0 != 0.0), value=np.float32), LOSSES[loss](0.05)
+    out = solve(stored(X), Y0, loss, solver=solver, **how)
+    within = solve(X.toarray().astype(np.float64), Y0, loss, **how)
+    assert out.stop_reason == "gap_tol"
+    assert out.certificate.primal == pytest.approx(within.certificate.primal, rel=2 * GAP)
+    assert abs(np.sum(out.alpha * Y0)) <= 1e-14 * np.abs(out.alpha).sum()
+    exact = primal(X, Y0, out.w, loss, intercept=out.intercept, bias=np.inf)
+    assert out.certificate.primal == pytest.approx(exact, rel=1e-12)
+
+
 def test_variables_on_both_sides_of_zero(stored):
     """The bounds of a quantile differ in size."""
     y = X0[:, :5].sum(axis=1) + np.random.default_rng(0).normal(size=len(X0))

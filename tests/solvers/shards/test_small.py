@@ -12,8 +12,9 @@ from hingeline.solvers.shards.small import solve_positive, step_at_once
 C, BIAS = 0.7, 0.5
 
 
+@pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("layout", [np.asarray, csr], ids=["dense", "sparse"])
-def test_a_step_is_newtons(layout):
+def test_a_step_is_newtons(layout, free):
     X, y = classification(80, 6, seed=2, density=0.8)
     rows = read_data(layout(X), BIAS).rows
     Z = y[:, None] * np.column_stack([X, np.full(len(X), BIAS)])
@@ -22,11 +23,13 @@ def test_a_step_is_newtons(layout):
     m = 1.0 - Z @ w
     alpha, band = 2.0 * C * np.maximum(m, 0.0), C * (m > 0.0)
     v, start = Z.T @ alpha, w.copy()
-    p = np.linalg.solve(np.eye(d) + 2.0 * Z.T @ (band[:, None] * Z), v - w)
-    promised = float((v - w) @ p)
+    one = np.ones(d)
+    one[-1] = 0.0 if free else 1.0  # whether the intercept is regularised
+    p = np.linalg.solve(np.diag(one) + 2.0 * Z.T @ (band[:, None] * Z), v - one * w)
+    promised = float((v - one * w) @ p)
     vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n)))
     room = (np.empty((d, d)), np.empty(d))
-    settings = (0.0, 2.0, True, 1e-9, 1e-14, False)
+    settings = (0.0, 2.0, True, 1e-9, 1e-14, free)
     decrement, taken, _, found = step_at_once(rows, SquaredHinge(C), vectors, *settings, w, v, *room)
     violation, size, _, losses, gap, _ = found
     assert decrement == pytest.approx(promised, rel=1e-10)
@@ -34,7 +37,7 @@ def test_a_step_is_newtons(layout):
     assert taken == pytest.approx(tau, rel=1e-8)
     np.testing.assert_allclose(w, start + tau * p, rtol=1e-9)
     margins = 1.0 - Z @ w
-    slope = float((w - 2.0 * C * Z.T @ np.maximum(margins, 0.0)) @ p)
+    slope = float((one * w - 2.0 * C * Z.T @ np.maximum(margins, 0.0)) @ p)
     assert abs(slope) < 1e-8 * promised  # the minimum along the line
     np.testing.assert_allclose(m, margins, atol=1e-12)
     np.testing.assert_allclose(alpha, 2.0 * C * np.maximum(margins, 0.0), atol=1e-12)

@@ -1,0 +1,77 @@
+"""The direction of Newton's method, however it is found: against the same equation in NumPy."""
+
+import numpy as np
+import pytest
+from problems import classification
+
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
+from hingeline.kernels.losses import Hinge, SquaredHinge
+from hingeline.runtime.pace import do_nothing
+from hingeline.runtime.threads import ALONE
+from hingeline.solvers.newton import smoothed as module
+from hingeline.solvers.newton.smoothed import Smoothed
+from hingeline.solvers.shards.in_memory import InMemoryShards
+
+BIAS = 0.5
+
+
+class Run:
+    """As much of a run as the smoothed problem asks for."""
+
+    team, effort = ALONE, 0.0
+
+
+def smoothed_at(X, y, w, loss, free, delta=1.0):
+    problem = make_problem(read_data(X, BIAS), y.astype(np.float32), None, loss)
+    shards = InMemoryShards(problem, np.zeros(len(X)), ALONE, do_nothing)
+    return Smoothed(shards, Run(), w.copy(), delta, free)
+
+
+def expected(point, X, y, free):
+    """Return the direction and the residual, from the responses."""
+    Z = y[:, None] * np.column_stack([X, np.full(len(X), BIAS)])
+    vectors = point.shards._vectors
+    one = np.ones(Z.shape[1])
+    one[-1] = 0.0 if free else 1.0
+    residual = one * point.w - Z.T @ vectors.alpha
+    H = np.diag(one) + point.scale * Z.T @ (vectors.band[:, None] * Z)
+    return np.linalg.solve(H, -residual), residual
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize(("n", "d", "way"), [(60, 6, "hessian"), (30, 80, "block"), (60, 6, "products")])
+def test_direction(n, d, way, free, monkeypatch):
+    X, y = classification(n, d, seed=4)
+    w = 0.3 * np.random.default_rng(1).normal(size=d + 1)
+    point = smoothed_at(X, y, w, Hinge(1.5), free)
+    assert 0 < point.band_size < n
+    if way == "products":
+        monkeypatch.setattr(module, "LARGEST_FACTOR", 1)
+        monkeypatch.setattr(module, "FORCING", 1e-9)
+    p, residual = expected(point, X, y, free)
+    np.testing.assert_allclose(point.residual, residual, atol=1e-10)
+    found, left = point._direction()
+    assert (left is None) == (way != "products")
+    np.testing.assert_allclose(found, p, rtol=1e-6, atol=1e-8)
+
+
+def test_steps_reach_the_minimum_in_the_intercept_too():
+    X, y = classification(60, 6, seed=4)
+    point = smoothed_at(X + 3.0, y, np.zeros(7), SquaredHinge(1.5), True)
+    for _ in range(20):
+        point.step()
+    assert abs(point.residual[-1]) < 1e-10
+    assert np.linalg.norm(point.residual) < 1e-9
+
+
+def test_an_intercept_moves_even_if_nothing_is_curved():
+    """All margins are far outside of the band, at C: the objective is straight in the intercept."""
+    X = np.zeros((10, 2))
+    y = np.repeat([1.0, -1.0], [7, 3])
+    point = smoothed_at(X, y, np.array([0.0, 0.0, -40.0]), Hinge(1.0), True, delta=1e-3)
+    assert point.is_flat
+    before = point.primal
+    point.step()
+    assert point.primal < before
+    assert point.w[-1] * BIAS == pytest.approx(1.0, abs=0.1)  # where the seven are satisfied
