@@ -25,7 +25,7 @@ from typing import Any
 from source_hash import ROOT, numba_cache_dir
 
 SLOW = 5.0  # seconds that no fit of a problem as small as these may take
-ENDLESS = 20.0  # seconds after which a fit is interrupted; compiling included
+ENDLESS = 60.0  # seconds after which a fit is interrupted; compiling included
 HANGS = 180.0  # seconds after which a process is killed, since it does not react to that
 SLOW_TO_STOP = 0.2  # seconds from Ctrl-C to the end
 NOT_CONVERGED = 1e-4  # share of the problems that may end above a gap of GOOD_GAP

@@ -11,6 +11,7 @@ that has arrived meanwhile is raised inside that code, where nothing handles it:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import numba
@@ -21,6 +22,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
+from ..runtime.interrupt import held_back
 from .cache import KernelCache
 from .types import Index
 
@@ -43,7 +45,19 @@ def _cached(compiled: Any) -> Any:
     """Have compiled code kept on disk; nothing happens uncompiled (``NUMBA_DISABLE_JIT=1``)."""
     if hasattr(compiled, "py_func"):
         compiled._cache = KernelCache(compiled.py_func)
+        compiled.compile = _uninterrupted(compiled.compile)
     return compiled
+
+
+def _uninterrupted(compile_for: Callable[..., Any]) -> Callable[..., Any]:
+    """Have Ctrl-C wait until a kernel is compiled: an exception in the midst of LLVM's work breaks what comes later."""
+
+    @wraps(compile_for)
+    def compile_whole(signature: Any) -> Any:
+        with held_back():
+            return compile_for(signature)
+
+    return compile_whole
 
 
 def by_type(implementations: dict[Any, Callable[..., Any]]) -> Callable[..., Any]:

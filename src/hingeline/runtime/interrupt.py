@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event
+from threading import Event, current_thread, main_thread
 from typing import Any
 
 _event = Event()
@@ -18,6 +18,23 @@ _event = Event()
 def requested() -> bool:
     """Tell whether training is to end; every engine asks between two slices of its work."""
     return _event.is_set()
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Within, Ctrl-C waits: for work that an exception in its midst would leave broken. Other threads never see one."""
+    before = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(before):
+        yield
+        return
+    waiting: list[tuple[int, Any]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if waiting:
+            before(*waiting[-1])
 
 
 @contextmanager
