@@ -92,20 +92,6 @@ def test_another_source_or_version_is_another_kernel(source, monkeypatch):
     assert not is_loaded(source)
 
 
-@row("interrupt-compile")
-def test_a_ctrl_c_that_llvm_has_swallowed(source, tmp_path, monkeypatch):
-    def no_object_code(result):
-        raise RuntimeError("no compiled object yet")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(cache.CompileResult, "_reduce", no_object_code)
-        with pytest.raises(KeyboardInterrupt):
-            is_loaded(source)
-    assert files(tmp_path / "kernels") == []
-    assert not is_loaded(source)
-    assert is_loaded(source)
-
-
 def no_room(*args, **kwargs):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

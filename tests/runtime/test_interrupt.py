@@ -4,6 +4,7 @@ import signal
 import threading
 
 import pytest
+from fault_rows import row
 
 from hingeline.kernels import compile as compiling
 from hingeline.runtime.interrupt import held_back
@@ -46,6 +47,7 @@ def test_other_threads_leave_the_handler_alone():
     assert seen == [signal.default_int_handler]
 
 
+@row("interrupt-compile")
 def test_a_kernel_is_compiled_whole():
     """An exception in the midst of compiling has crashed the next call."""
 

@@ -66,10 +66,7 @@ class KernelCache(FunctionCache):
         if data.lifted or data.library.has_dynamic_globals:
             return
         key = self._index_key(sig, data.codegen)
-        try:
-            text = dumps((key, data._reduce()))
-        except RuntimeError:  # the code is not there: Ctrl-C came while LLVM handed it over, where it cannot be raised
-            raise KeyboardInterrupt from None
+        text = dumps((key, data._reduce()))
         content = zlib.crc32(text).to_bytes(CHECKSUM_BYTES, "little") + text
         errors = []
         for folder in _folders(self._source):
