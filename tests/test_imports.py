@@ -15,8 +15,8 @@ SRC = Path(__file__).resolve().parent.parent / "src" / "hingeline"
 # What each part may import, besides itself. Data flows down this list, and imports point up it.
 MAY_IMPORT = {
     "version": set(),
-    "kernels": {"runtime", "version"},
     "runtime": {"version"},
+    "kernels": {"runtime", "version"},
     "io": {"kernels", "runtime", "version"},
     "data": {"io", "kernels", "runtime"},
     "synthetic": set(),
