@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from fault_rows import row
 from problems import COORDINATE_ENGINES, ENGINES, LOSSES, classification, csr
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -15,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC
+from hingeline.estimators import certified
 from hingeline.solution import HISTORY
 
 X, Y = classification(80, 6, seed=21)
@@ -135,6 +137,28 @@ def test_max_iter_warns_and_leaves_a_usable_model(solver):
     assert len(model.history_) == 1
     assert model.score(X, Y) > 0.5
     assert 0.0 < model.duality_gap_ <= 1.0
+
+
+@row("parameter-max_time")
+def test_max_time_is_for_all_classes_together(monkeypatch):
+    """The first class takes all of it, by a clock that jumps."""
+    X, y = classification(60, 5, n_classes=4)
+    given, now = [], [0.0]
+    original = certified.train
+
+    def train(problem, **how):
+        given.append(how["stop"].max_time)
+        now[0] += 10.0
+        return original(problem, **how)
+
+    monkeypatch.setattr(certified, "train", train)
+    monkeypatch.setattr(certified, "perf_counter", lambda: now[0])
+    with pytest.warns(ConvergenceWarning, match=r"max_time ended training before it converged \(3 of 4"):
+        model = LinearSVC(loss="hinge", max_time=10.0).fit(X, y)
+    assert given[0] == 10.0
+    assert max(given[1:]) < 1e-6
+    assert np.isfinite(model.coef_).all()
+    assert (model.duality_gap_ <= 1.0).all()
 
 
 def test_max_time_warns_and_leaves_a_usable_model():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fault_rows import row
 from problems import classification
 
 from hingeline import Hinge, LinearSVC, solve
@@ -52,6 +53,7 @@ def test_a_named_engine_that_would_take_very_long_is_finished_by_newton():
     assert solution.certificate.violation < 1e-3
 
 
+@row("parameter-stall")
 def test_the_warning_says_what_to_do(monkeypatch):
     monkeypatch.setattr(stall, "PATIENCE", 1)
     monkeypatch.setattr("hingeline.solvers.train.plan", lambda problem, solver, stop, *more: [_alone(solver, stop)])

@@ -58,8 +58,8 @@ class LinearSVC(SparsePenaltyClassifier):
     intercept_scaling : float
     class_weight : dict or "balanced", optional
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the
-        model is usable.
+        Caps on sweeps (Newton: iterations) of each class and on seconds of the whole fit; None: no cap. If a cap ends
+        training, ``fit`` warns, and the model is usable.
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights, scaled such that this start is never worse than zero.
