@@ -113,6 +113,16 @@ def test_engines_that_are_too_slow_are_finished_by_newtons_method(name, engine, 
     assert (np.diff(s.history["seconds"]) >= 0.0).all()
 
 
+@pytest.mark.parametrize("solver", ["newton", "hybrid"])
+def test_a_small_violation_is_not_enough_if_the_gap_is_large(solver):
+    """Of targets that differ by less than tol, every constant between them meets it."""
+    X, y = regression(30, 3, seed=3)
+    s = solve(X, 1e-5 * y, EpsilonInsensitive(10.0), solver=solver, tol=1e-2, free_intercept=True)
+    assert (s.stop_reason, s.converged) == ("tol", True)
+    assert s.certificate.gap <= 1e-3
+    assert s.history["sweep"][-1] == s.n_iter
+
+
 def test_caps_end_it():
     X, y = data_of("hinge")
     how = {"free_intercept": True, "tol": 1e-12}

@@ -28,7 +28,7 @@ from .engines import NEWTON
 from .origin import Origin, origin_of
 from .select import is_for_newton, plan_free
 from .state import Near
-from .stop import Stop
+from .stop import GOOD_GAP, Stop
 from .train import train
 
 LEAST_EFFORT, MOST_SWEEPS = 1e7, 300  # steps, and sweeps besides, that a chain may take before Newton's method goes on
@@ -62,25 +62,40 @@ def _train(
     callback: Callable[[Progress], Any] | None,
     how: dict[str, Any],
 ) -> Solution:
-    """Solve the problem as it is seen from ``origin``."""
+    """Solve the problem as it is seen from ``origin``.
+
+    The violation of the rows says little about the intercept, so a gap that is not good asks for more than ``tol``.
+    """
     problem, found, intercept = origin.problem, list[Solution](), 0.0
 
-    def solved(how_to: Callable[..., Solution], solver: str, **start: Any) -> Solution:
-        left, counted = stop_after(stop, found), counting(callback, found)
+    def solved(how_to: Callable[..., Solution], solver: str, rule: Stop = stop, **start: Any) -> Solution:
+        left, counted = stop_after(rule, found), counting(callback, found)
         found.append(how_to(problem, solver, left, callback=counted, **start, **how))
         return found[-1]
 
+    def solved_by_newton(solver: str, **start: Any) -> Solution:
+        s = solved(train, solver, free=True, **start)
+        if s.stop_reason != "tol" or s.certificate.gap <= GOOD_GAP:
+            return s
+        nearby = Near(np.append(s.w, s.intercept / problem.data.rows.bias), inf)
+        s = solved(train, solver, replace(stop, gap_tol=GOOD_GAP), free=True, alpha0=s.alpha, near=nearby)
+        if s.converged:
+            reason, converged = stop.outcome("rounding", s.certificate)
+            s = replace(s, stop_reason=reason, converged=converged)
+        return s
+
     by_newton = bool(plan_free(problem, solver, stop))
     if by_newton:
-        s = solved(train, solver, alpha0=alpha0, near=near, free=True)
-        if s.stop_reason != NEXT_PHASE:
-            return s
+        s = solved_by_newton(solver, alpha0=alpha0, near=near)
         alpha0, intercept = s.alpha, s.intercept
-    hands_over = is_for_newton(problem) and not by_newton
-    most = LEAST_EFFORT + MOST_SWEEPS * problem.n_variables if hands_over else inf
-    s = solved(train_anchored, solver, alpha0=alpha0, intercept=intercept, most=most)
-    if hands_over and _gives_up(s):
-        s = solved(train, NEWTON, alpha0=s.alpha, free=True)
+    if not by_newton or s.stop_reason == NEXT_PHASE:
+        hands_over = is_for_newton(problem) and not by_newton
+        most = LEAST_EFFORT + MOST_SWEEPS * problem.n_variables if hands_over else inf
+        s = solved(train_anchored, solver, alpha0=alpha0, intercept=intercept, most=most)
+        if hands_over and _gives_up(s):
+            s = solved_by_newton(NEWTON, alpha0=s.alpha)
+    if len(found) == 1:
+        return s
     return replace(added_up(found, s), solver="+".join(dict.fromkeys(s.solver for s in found)))
 
 
