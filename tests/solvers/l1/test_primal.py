@@ -53,3 +53,16 @@ def test_a_softened_problem_has_the_certificates_of_the_problem():
     after = primal.certify(Pace())
     assert after.primal == pytest.approx(before.primal)
     assert after.dual >= before.dual
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_no_time_at_all(warm):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(20, 3)), rng.integers(2, size=20)
+    model = LinearSVC("l1", warm_start=True)
+    if warm:
+        model.fit(X, y)
+    with pytest.warns(match="max_time ended training"):
+        model.set_params(max_time=1e-9).fit(X, y)
+    assert np.isfinite([model.objective_, model.dual_objective_, model.duality_gap_]).all()
+    assert (model.duality_gap_ < 1e-3) == warm

@@ -47,9 +47,9 @@ class Penalised:
             self.products = ByColumns(columns, Pace(between, first=256), n)
         self.w = np.zeros(l1.size)
         self.f = np.zeros(n)
-        self.alpha, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
+        self.alpha, self.r, self.h = np.zeros(n), np.zeros(n), np.zeros(n)
         self._values, self._values_there = np.zeros(n), np.empty(n)  # of the losses, here and at the end of a step
-        self.g = np.empty(l1.size)
+        self.g = np.zeros(l1.size)
         most = C if problem.loss.is_bounded else np.full(n, np.inf)
         self._dual_points = DualPoints(problem.data, most, l1, l2, self.products, self.pace)
         self._best_point: Point | None = None

@@ -76,7 +76,8 @@ def train_primal(
     primal = Penalised(problem, columns, l1, l2, clock.check)
     if alpha0 is not None:
         primal.w[:] = alpha0
-        primal.f[:] = primal.products.times(primal.w)
+        with clock.finishing():
+            primal.f[:] = primal.products.times(primal.w)
     run = Run(stop, clock, certify=primal.certify_afresh, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with one_blas_thread():
