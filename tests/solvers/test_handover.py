@@ -5,6 +5,7 @@ import pytest
 from hingeline.solution import Certificate
 from hingeline.solvers.clock import Clock, Ended
 from hingeline.solvers.driver import Run
+from hingeline.solvers.finish import insisting
 from hingeline.solvers.handover import Handover
 from hingeline.solvers.stop import Stop
 
@@ -56,3 +57,9 @@ def test_the_reason_is_true():
     assert outcome("auto", ("next phase", BAD), ("tol", BAD))[0] == "stalled"
     assert outcome("auto", ("next phase", BAD), ("tol", GOOD._replace(violation=0.1)))[0] == "rounding"
     assert outcome("auto", ("next phase", BAD), ("rounding", GOOD))[0] == "tol"
+
+
+def test_a_large_gap_is_no_convergence():
+    stop = Stop(tol=1e-3)
+    assert insisting(stop, LOOSE).outcome("stalled", LOOSE) == ("stalled", False)
+    assert insisting(stop, GOOD).outcome("rounding", GOOD) == ("tol", True)

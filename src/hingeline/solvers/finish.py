@@ -14,7 +14,7 @@ from .clock import NEXT_PHASE, Ended
 from .driver import Run
 from .engines import AUTO, HYBRID
 from .select import is_for_rounding
-from .stop import Stop
+from .stop import GOOD_GAP, Stop
 from .trend import Budget
 
 SMALL_STEPS = 1_000_000  # visits that accuracy beyond what was asked for may take
@@ -43,6 +43,11 @@ def run_accurately(engine: Callable[[], None], run: Run, data: Data, solver: str
         if reason != NEXT_PHASE:
             return reason
     return ended(engine)
+
+
+def insisting(stop: Stop, certificate: Certificate) -> Stop:
+    """Return ``stop``, or one that no violation meets if the gap is too large for a model that has converged."""
+    return stop if certificate.gap <= GOOD_GAP else replace(stop, tol=0.0)
 
 
 def solution_of(

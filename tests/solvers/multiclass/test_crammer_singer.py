@@ -6,8 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from other_problems import assert_feasible_examples, exact_crammer_singer
 
+from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
+from hingeline.kernels.losses import Hinge
+from hingeline.runtime.pace import Pace
 from hingeline.solvers.multiclass.crammer_singer import train_crammer_singer
+from hingeline.solvers.multiclass.dual_state import dual_state
 from hingeline.solvers.multiclass.example_passes import make_feasible
 from hingeline.solvers.multiclass.example_steps import threshold
 from hingeline.solvers.stop import Stop
@@ -86,3 +90,15 @@ def test_rows_of_zeros_alone(solver):
     s = train_crammer_singer(read_data(X), y, 3, weights, 1.0, solver, Stop(), seed=0)
     assert not s.w.any()
     assert s.certificate.primal == s.certificate.dual == 6.0
+
+
+def test_variables_that_certify_nothing_are_replaced():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), (np.arange(12) % 3).astype(np.uint32)
+    state = dual_state(make_problem(read_data(X), y, None, Hinge(1e3)), 3, None)
+    alpha = np.full((12, 3), -100.0)
+    alpha[np.arange(12), y] = 200.0
+    state.take(alpha, 0.1 * rng.normal(size=state.examples.w.size))
+    certificate = state.refresh(Pace())
+    assert certificate.dual == pytest.approx(0.0, abs=1e-9 * certificate.primal)
+    assert certificate.gap == pytest.approx(1.0)

@@ -33,7 +33,7 @@ from ...solution import Progress, Solution
 from ..clock import Clock, Ended
 from ..driver import Run, Verdict
 from ..engines import stepwise_engine
-from ..finish import run_accurately, solution_of
+from ..finish import insisting, run_accurately, solution_of
 from ..rounding import NEAR_FLOOR
 from ..stop import GOOD_GAP, Stop
 from .columns import Columns
@@ -93,6 +93,7 @@ def train_primal(
     if reason == "rounding" and certificate.gap > GOOD_GAP and certificate.violation > NEAR_FLOOR * primal.floor():
         reason = "stalled"
     w, intercept, alpha = primal.w[:-1], data.rows.bias * float(primal.w[-1]), primal.dual_variables
+    stop = insisting(stop, certificate)
     return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=alpha)
 
 

@@ -37,7 +37,7 @@ from ...solution import Look, Progress, Snapshot, Solution
 from ..clock import Clock
 from ..driver import Run, Verdict
 from ..engines import AUTO, stepwise_engine
-from ..finish import solution_of
+from ..finish import insisting, solution_of
 from ..frequencies import Frequencies
 from ..handover import Handover
 from ..one_versus_rest import OneVersusRest
@@ -97,6 +97,7 @@ def train_crammer_singer(
     handover = Handover(sweep, lambda: proximal_newton(state, run), state.refresh, data.n_rows, cost)
     reason, certificate, engines = handover.run(run, goal, solver)
     w, intercept = state.snapshot()[:2]
+    stop = insisting(stop, certificate)
     return solution_of(run, reason, stop, certificate, engines, w=w, intercept=intercept, alpha=state.examples.alpha)
 
 

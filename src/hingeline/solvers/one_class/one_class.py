@@ -38,7 +38,7 @@ from ...solution import Progress, Solution
 from ..clock import Clock
 from ..driver import Run, Verdict
 from ..engines import AUTO, stepwise_engine
-from ..finish import solution_of
+from ..finish import insisting, solution_of
 from ..frequencies import Frequencies
 from ..handover import Handover
 from ..select import is_for_rounding
@@ -94,6 +94,7 @@ def train_one_class(
         newton_cost(data.n_rows, data.n_features),
     )
     reason, certificate, engines = handover.run(run, goal, solver)
+    stop = insisting(stop, certificate)
     return solution_of(run, reason, stop, certificate, engines, w=model.w[:-1], intercept=-model.rho, alpha=model.alpha)
 
 
