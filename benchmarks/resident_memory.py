@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import threading
 import warnings
 from collections.abc import Callable
@@ -27,8 +28,8 @@ from hingeline import (
     c_path,
 )
 
-RNG = np.random.default_rng(0)
-ROWS = 40
+ROWS, PROBLEMS = 40, 10
+SEEDS = itertools.cycle(range(PROBLEMS))  # the same few problems: all that they need is compiled by the warm-up
 
 
 def resident() -> int:
@@ -41,9 +42,10 @@ def resident() -> int:
 
 
 def problems() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return new rows, labels of two and of three classes, and targets."""
-    X = RNG.normal(size=(ROWS, 5))
-    return X, np.arange(ROWS) % 2, np.arange(ROWS) % 3, X @ RNG.normal(size=5)
+    """Return the rows of the next problem, labels of two and of three classes, and targets."""
+    rng = np.random.default_rng(next(SEEDS))
+    X = rng.normal(size=(ROWS, 5))
+    return X, np.arange(ROWS) % 2, np.arange(ROWS) % 3, X @ rng.normal(size=5)
 
 
 def fits() -> list[Callable[[], Any]]:
