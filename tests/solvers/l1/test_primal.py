@@ -66,3 +66,15 @@ def test_no_time_at_all(warm):
         model.set_params(max_time=1e-9).fit(X, y)
     assert np.isfinite([model.objective_, model.dual_objective_, model.duality_gap_]).all()
     assert (model.duality_gap_ < 1e-3) == warm
+
+
+def test_dual_variables_that_certify_nothing_are_replaced():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(20, 3)), np.where(rng.random(20) < 0.5, 1.0, -1.0).astype(np.float32)
+    problem = make_problem(read_data(X, 1.0), y, None, SquaredHinge(1e4))
+    primal = Penalised(problem, None, np.full(4, 0.1), np.full(4, 0.9), do_nothing)
+    primal.refresh()
+    certificate = primal.certify(Pace())
+    assert certificate.dual == 0.0
+    assert certificate.gap == pytest.approx(1.0)
+    assert not primal.dual_variables.any()

@@ -136,6 +136,9 @@ class Penalised:
             points.append(self._best_point)
         found = [(self._certificate(point, pace), point) for point in points]
         certificate, self._best_point = min(found, key=lambda each: each[0].gap)
+        if certificate.gap > 1.0:  # variables of zero certify more
+            self._best_point = np.zeros_like(self.alpha), np.zeros_like(self.w)
+            certificate = self._certificate(self._best_point, pace)
         return certificate
 
     @property
