@@ -201,7 +201,4 @@ def test_nothing_is_warned_of(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", DeprecationWarning)  # of old packages beside new ones
-        warnings.filterwarnings(
-            "ignore", category=DeprecationWarning, module="matplotlib"
-        )  # an old one beside new ones
         assert search(*GRID, "--out", "quiet", data) == 0
