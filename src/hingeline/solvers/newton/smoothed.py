@@ -33,6 +33,7 @@ ROUGH_SEARCHES = range(4, 12)
 DAMPING = (1e-14, 1e-2)  # share of its diagonal that is added to the Hessian: what rounding is worth; at the most
 HEALTHY = 1e11  # condition number up to which a factor needs neither scaling nor refinement
 SHORT_STEP, LONG_STEP = 1e-4, 0.5  # steps along the direction that ask for more damping, and for less
+FAR_HIGHER = 1e6  # times the objective
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
 
@@ -54,7 +55,7 @@ class Smoothed:
         self._condition = 1.0  # of the last Hessian, scaled: the largest ratio of a diagonal entry to its pivot
         self._G: Matrix = np.zeros((0, 0))
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
-        self.w = w
+        self.w, self._highest = w, 0.0
         self._locate(*shards.begin(w, self.delta))
 
     def _locate(self, responses: Responses, v: Vector) -> None:
@@ -64,13 +65,20 @@ class Smoothed:
         u = self.regulariser.part(self.w)
         self.length = float(u @ u)
         self.primal = 0.5 * self.length + losses
+        self._highest = max(self._highest, self.primal)
         self.residual = u - v
         self.distance = self.regulariser.squared(self.residual)
         self.error = self.regulariser.error(self.residual, self.scale * band)
 
     def next_stage(self, factor: float) -> None:
-        """Centre the smoothing at the present alpha and change its width."""
+        """Centre the smoothing at the present alpha and change its width.
+
+        Margins are moved step by step. If the objective has been far higher, they have rounded too much by now.
+        """
         self.delta *= factor
+        if self._highest > FAR_HIGHER * self.primal:
+            self.shards.place(self.w)
+            self._highest = self.primal
         self._locate(*self.shards.recentre(self.delta))
 
     def is_within(self, stop: Stop, times: float = 1.0) -> bool:

@@ -197,6 +197,9 @@ class InMemoryShards(Shards):
     def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
         return self._responses(lambda shard, v: shard.respond(tau, afresh, v))
 
+    def place(self, w: Vector) -> None:  # noqa: D102
+        self._each(lambda shard: shard.place(w))
+
     def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         return self._responses(lambda shard, v: shard.recentre(delta, v))
 

@@ -117,6 +117,10 @@ class Shards(ABC):
         """Move the margins by tau t; returns the responses there and Z'(change of alpha), or Z' alpha if ``afresh``."""
 
     @abstractmethod
+    def place(self, w: Vector) -> None:
+        """Compute the margins at w afresh: steps that went far have left their rounding in them."""
+
+    @abstractmethod
     def recentre(self, delta: float) -> tuple[Responses, Vector]:
         """Centre the smoothing at the present alpha, with width ``delta``; returns the responses and Z' alpha."""
 

@@ -111,6 +111,13 @@ def begin_rows(
 
 
 @kernel
+def place_rows(rows: Rows, loss: Loss, y: Vector, m: Vector, w: Vector, begin: Index, end: Index) -> None:
+    """m_i at weights w, whatever steps led there."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        m[i] = missing(loss, y[i], dot(rows, i, w))
+
+
+@kernel
 def respond(
     rows: Rows,
     loss: Loss,

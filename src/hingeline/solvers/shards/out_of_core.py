@@ -139,6 +139,10 @@ class BlockShards(Shards):
     def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
         return self._responses(lambda shard, v: shard.respond(tau, afresh, v))
 
+    def place(self, w: Vector) -> None:  # noqa: D102
+        for shard in self._read():
+            shard.place(w)
+
     def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         self._delta = delta
         return self._responses(lambda shard, v: shard.recentre(delta, v))

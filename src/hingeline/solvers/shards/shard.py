@@ -20,6 +20,7 @@ from .kernels import (
     begin_rows,
     compare,
     derivatives,
+    place_rows,
     project,
     propose,
     respond,
@@ -86,6 +87,11 @@ class Shard:
             settled += begin_rows(*start, self._arrays, w, centred, begin, end)
         self.settled_losses = settled
         return self.respond(0.0, True, v)
+
+    def place(self, w: Vector) -> None:
+        """Compute the margins at w afresh."""
+        for begin, end in self._products.slices(self.n_rows):
+            place_rows(self.rows, self.loss, self.y, self.vectors.m, w, begin, end)
 
     def respond(self, tau: float, afresh: bool, v: Vector, recentred: bool = False) -> Responses:
         """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""
