@@ -73,10 +73,10 @@ class Smoothed:
     def next_stage(self, factor: float) -> None:
         """Centre the smoothing at the present alpha and change its width.
 
-        Margins are moved step by step. If the objective has been far higher, they have rounded too much by now.
+        Margins are moved step by step. A free intercept may go far on its way, and leave its rounding in them.
         """
         self.delta *= factor
-        if self._highest > FAR_HIGHER * self.primal:
+        if self.regulariser.is_free and self._highest > FAR_HIGHER * self.primal:
             self.shards.place(self.w)
             self._highest = self.primal
         self._locate(*self.shards.recentre(self.delta))
