@@ -164,6 +164,7 @@ class Problem:
     bias: float = 0.0  # value of the constant feature; 0: no intercept
     free: bool = False
     l1: float = 0.0
+    over_columns: bool = False  # trained as a problem in the weights: the violation is theirs, not the rows'
     epsilon: float = 0.0
     quantile: float = 0.5
 
@@ -243,7 +244,7 @@ def truth(problem: Problem) -> Truth:
         float(primal),
         float(difference),
         max(outside, balance, excess),
-        np.nan if p.free or p.l1 else max((float(row.violation) for row in rows), default=0.0),
+        np.nan if p.free or p.over_columns else max((float(row.violation) for row in rows), default=0.0),
         4.0 * rounding,
         4.0 * (of_rows + of_weights) + 1e-9 * float(difference) + 1e-15 * float(primal),
         4.0 * float(errors.max()) + (n + 3) * U,
@@ -338,6 +339,7 @@ def truths(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list
         "loss": getattr(model, "loss", "logistic"),
         "bias": float(model.intercept_scaling) if model.fit_intercept else 0.0,
         "free": model.fit_intercept == "free",
+        "over_columns": getattr(model, "penalty", "l2") != "l2",
         "l1": {"l1": 1.0, "elasticnet": getattr(model, "l1_ratio", None)}.get(getattr(model, "penalty", "l2"), 0.0),
     }
     dual = np.atleast_2d(model.dual_coef_)

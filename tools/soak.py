@@ -113,6 +113,7 @@ def worker(number: int, first: int, step: int, current: Any, ends_at: float, mos
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGALRM, _give_up)
     tried: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
     memory: list[int] = []
     for k in range(most):
         if monotonic() >= ends_at:
@@ -132,7 +133,8 @@ def worker(number: int, first: int, step: int, current: Any, ends_at: float, mos
             if seconds > SLOW:
                 found.append(f"took {seconds:.1f} s")
         tried[type(case.model).__name__] += 1
-        tried["not converged"] += not good
+        kinds[case.kind] += 1
+        kinds[f"{case.kind}: not converged"] += not good
         if not good:
             answers.put(
                 ("open", str(case), f"{_worst_reason(case.model)}, gap {_largest(case.model.duality_gap_):.1e}")
@@ -143,7 +145,7 @@ def worker(number: int, first: int, step: int, current: Any, ends_at: float, mos
             gc.collect()
             memory.append(resident())
     current[2 * number] = -1
-    answers.put(("done", tried, (memory, threading.active_count())))
+    answers.put(("done", tried, (kinds, memory, threading.active_count())))
 
 
 def _give_up(number: int, frame: Any) -> None:
@@ -173,6 +175,7 @@ def soak(minutes: float, n_processes: int, first: int, most: int, show: int) -> 
 
     processes = [start(k, first + k) for k in range(n_processes)]
     tried: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     grown, left, begun = 0.0, set(range(n_processes)), monotonic()
     while left:
@@ -190,7 +193,8 @@ def soak(minutes: float, n_processes: int, first: int, most: int, show: int) -> 
             continue
         if kind == "done":
             tried += what
-            memory, threads = text
+            of_worker, memory, threads = text
+            kinds += of_worker
             left.discard(next(k for k in left if int(current[2 * k]) == -1))
             if len(memory) > 10:
                 early = memory[len(memory) // 10]
@@ -200,10 +204,12 @@ def soak(minutes: float, n_processes: int, first: int, most: int, show: int) -> 
             failures[kind] += 1
             if failures[kind] <= show:
                 print(f"{kind.upper()} {what}\n    {text}", flush=True)
-    n, seconds = sum(tried.values()) - tried["not converged"], monotonic() - begun
+    n, seconds = sum(tried.values()), monotonic() - begun
     print(f"{n} problems in {seconds / 60.0:.1f} minutes: {dict(tried)}")
+    still_open = {name.split(":")[0]: count for name, count in kinds.items() if count and ":" in name}
+    print("not converged:", ", ".join(f"{k} {count} of {kinds[k]}" for k, count in still_open.items()) or "none")
     print(f"failures: {failures['failure']}; memory grew by {100 * grown:.1f}%")
-    too_many = tried["not converged"] > max(1.0, NOT_CONVERGED * n)
+    too_many = sum(still_open.values()) > max(1.0, NOT_CONVERGED * n)
     failures.pop("open", None)
     return int(bool(failures) or too_many or grown > MEMORY)
 

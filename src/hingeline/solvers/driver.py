@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum
 from itertools import count
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -181,7 +181,7 @@ class Run:
                 return Verdict.SATISFIED, np.nan
         else:
             estimate = gap if isnan(gain) else gap * self._left_after(gap)
-            if estimate <= self.stop.gap_tol * (self.dual + estimate):
+            if isfinite(estimate) and estimate <= self.stop.gap_tol * (self.dual + estimate):
                 certificate = self.certificate = self._certify(self.passes)
                 if self.stop.met(certificate):
                     return Verdict.SATISFIED, certificate.gap

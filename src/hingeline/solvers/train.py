@@ -26,7 +26,7 @@ from .stop import GOOD_GAP, Stop
 from .trend import Budget
 
 MOST_RESTARTS = 10  # of an engine, from the exact w
-TIGHTER = 0.5  # times the tolerance before: what a restarted engine is asked for
+TIGHTER, TIGHTEST = 0.9, 0.3  # times the tolerance before, at most and at least: what a restarted engine is asked for
 VISIBLE_DRIFT = 0.1  # share of tol: a w that rounding has moved so far may have misled the engine
 LEAST_RESORT, RESORT_SWEEPS, RESORTS = 1e6, 100.0, 10.0  # steps, or sweeps, between two looks at the trend; looks
 HOPELESS_GAP = 0.9
@@ -187,7 +187,8 @@ class Training:
             if state.is_primal:  # the engine saw this very w
                 return "rounding", certificate
             if drift < VISIBLE_DRIFT * tol:
-                run.stop = replace(run.stop, tol=TIGHTER * run.stop.tol)
+                tighter = max(TIGHTEST, TIGHTER * tol / certificate.violation)
+                run.stop = replace(run.stop, tol=tighter * run.stop.tol)
         return "stalled", certificate
 
     def _hands_over(self, reason: str, certificate: Certificate) -> bool:
