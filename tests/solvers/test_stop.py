@@ -37,10 +37,12 @@ def test_nan_meets_nothing(stop):
     [
         ("tol", at(), ("tol", True)),
         ("max_iter", at(0.0, 0.0), ("max_iter", False)),
-        ("rounding", at(0.0, 1.0), ("tol", True)),  # met after all
+        ("rounding", at(0.0, GOOD_GAP), ("tol", True)),  # met after all
+        ("rounding", at(0.0, 1.0), ("stalled", False)),  # a small violation that says nothing
         ("rounding", at(1.0, GOOD_GAP), ("rounding", True)),  # nothing left to gain
         ("rounding", at(1.0, 2.0 * GOOD_GAP), ("stalled", False)),
-        ("stalled", at(0.0, 1.0), ("tol", True)),
+        ("stalled", at(0.0, GOOD_GAP), ("tol", True)),
+        ("stalled", at(0.0, 1.0), ("stalled", False)),
         ("stalled", at(1.0, GOOD_GAP), ("stalled", False)),  # the rule is not met, and rounding is not to blame
     ],
 )

@@ -42,12 +42,13 @@ class Stop:
     def outcome(self, reason: str, certificate: Certificate) -> tuple[str, bool]:
         """Return why a run ended, and whether it has converged.
 
-        Whatever kept it from going on, if the rule is met that is the reason. Rounding that leaves a large gap is a
-        stall: the run has not converged.
+        Whatever kept it from going on, if the rule is met that is the reason. But an engine that could not go on and
+        has left a large gap has stalled, even if the violation looks small: the run has not converged.
         """
         if reason in ("rounding", "stalled"):
-            if self.met(certificate):
+            is_good = certificate.gap <= GOOD_GAP
+            if self.met(certificate) and (is_good or self.gap_tol is not None):
                 reason = self.rule
-            elif reason == "rounding" and not certificate.gap <= GOOD_GAP:
+            elif not is_good:
                 reason = "stalled"
         return reason, reason in ("tol", "gap_tol", "rounding")

@@ -120,7 +120,10 @@ class Training:
             self._run.dual = certificate.dual
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
-        if kept is not None and not _apart(certificate) <= _apart(kept.certificate):
+        if kept is not None and reason == "tol" and not certificate.gap <= GOOD_GAP:
+            reason = "stalled"  # what the last engine calls good may be no better than what another could not improve
+        is_met = reason in ("tol", "gap_tol")
+        if kept is not None and not is_met and not _apart(certificate) <= _apart(kept.certificate):
             certificate = self._restore(kept)
         if reason in ("rounding", "stalled") and not certificate.gap <= HOPELESS_GAP:
             certificate = self._better_of_zero(certificate)
