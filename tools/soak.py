@@ -81,6 +81,8 @@ def _fit(case: Any, found: list[str]) -> bool:
             timer.cancel()
             timer.join()
     except KeyboardInterrupt:
+        if not sent:
+            raise TimeoutError(f"no end after {ENDLESS:g} s") from None
         if perf_counter() - sent[0] > SLOW_TO_STOP:
             found.append(f"Ctrl-C took {perf_counter() - sent[0]:.2f} s")
         return False
@@ -149,7 +151,8 @@ def worker(number: int, first: int, step: int, current: Any, ends_at: float, mos
 
 
 def _give_up(number: int, frame: Any) -> None:
-    raise TimeoutError(f"no end after {ENDLESS:g} s")
+    """Interrupt an endless fit as a user would: an exception of our own might hit numba while it compiles."""
+    signal.raise_signal(signal.SIGINT)
 
 
 def resident() -> int:
