@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
+from truth import complaints
 
 from hingeline import LinearSVC, LogisticRegression
 
@@ -47,33 +48,6 @@ def losses_of(name, margins):
     return missing if name == "hinge" else missing**2
 
 
-def conjugates_of(name, a):
-    """What the dual sums up for C = 1: D = sum of these - |w|^2/2."""
-    if name == "hinge":
-        return a
-    if name == "squared hinge":
-        return a - a**2 / 4.0
-    inside = np.clip(a, 1e-300, 1.0)
-    beyond = np.clip(1.0 - a, 1e-300, 1.0)
-    return -(inside * np.log(inside) + beyond * np.log(beyond))
-
-
-def gap_of(name, model, X, y, bias):
-    """Recompute primal and dual in extended precision; returns P, and P - D over P."""
-    Z = (y[:, None] * np.c_[X, np.full(len(X), bias)]).astype(np.longdouble)
-    regularised = model.coef_.ravel().astype(np.longdouble)
-    intercept = np.longdouble(model.intercept_[0])
-    a = y * model.dual_coef_.ravel().astype(np.longdouble)
-    assert (a >= 0.0).all()
-    margins = Z[:, :-1] @ regularised + y * intercept
-    if model.fit_intercept is True:
-        regularised = np.append(regularised, intercept)
-    v = (Z.T @ a)[: regularised.size]
-    P = fsum([*(0.5 * regularised**2), *losses_of(name, margins)])
-    D = fsum([*conjugates_of(name, a), *(-0.5 * v**2)])
-    return P, (P - D) / P
-
-
 @pytest.mark.parametrize("intercept", [True, "free"])
 @pytest.mark.parametrize("name", MODELS)
 @given(problem=problems())
@@ -89,11 +63,9 @@ def test_finite_and_honest(name, intercept, problem):
     assert all(issubclass(w.category, ConvergenceWarning) for w in caught), [str(w.message) for w in caught]
     assert model.converged_ != bool(caught)
     assert model.stop_reason_ != "max_time"
-    P, gap = gap_of(name, model, X, y, 1.0)
-    assert model.objective_ == pytest.approx(P, rel=1e-5, abs=1e-9)
+    assert complaints(model, X, y) == []
     if intercept is True:  # no worse than w = 0
         assert model.objective_ <= (1.0 + 1e-9) * fsum(losses_of(name, np.zeros(len(y))))
-    assert model.duality_gap_ == pytest.approx(gap, rel=1e-3, abs=1e-3)
     if model.converged_:
         assert model.duality_gap_ <= 1e-3
     else:

@@ -163,7 +163,8 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
         reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
         # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
         falls = smoothed.is_smooth and smoothed.primal < (1.0 - NO_DECREASE) * lowest
-        if falls or reached < (1.0 if solved else WORTH_KEEPING) * best:
+        better = falls or reached < (1.0 if solved else WORTH_KEEPING) * best
+        if better:
             best, lowest = reached, smoothed.primal
             state.shards.keep()
             state.move_to(smoothed.w, smoothed.is_smooth)
@@ -177,14 +178,14 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
                 state.move_to(smoothed.w, is_primal=True)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
-        clear = smoothed.gap + (0.5 * smoothed.distance if smoothed.is_smooth else 0.0) <= CLEAR_GAP * smoothed.primal
+        clear = (gap if smoothed.is_smooth else smoothed.gap) <= CLEAR_GAP * smoothed.primal
         if clear and decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
         most = MOST_IF_SMOOTH if smoothed.is_smooth else MOST_STEPS
         exhausted = steps >= most or decrement <= SMALLEST_DECREMENT * smoothed.length
         if smoothed.is_smooth:
             stalled = FALLING * last_decrement <= decrement <= NO_DECREASE * smoothed.primal
-            idle = 0 if reached <= best else idle + 1
+            idle = 0 if better else idle + 1
             if (exhausted or stalled) and (clear or idle >= IDLE or steps >= most):
                 raise Ended("rounding")
             continue

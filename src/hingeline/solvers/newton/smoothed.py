@@ -20,6 +20,7 @@ from ..stop import Stop
 from .conjugate import conjugate_gradients, steps_worth
 from .factor import factored
 from .regulariser import Regulariser
+from .triangular import solved_by_rows
 
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
@@ -34,6 +35,9 @@ DAMPING = (1e-14, 1e-2)  # share of its diagonal that is added to the Hessian: w
 HEALTHY = 1e11  # condition number up to which a factor needs neither scaling nor refinement
 SHORT_STEP, LONG_STEP = 1e-4, 0.5  # steps along the direction that ask for more damping, and for less
 FAR_HIGHER = 1e6  # times the objective
+DEPENDENT = 1e12  # condition number from which columns depend on each other as far as a Hessian can tell
+DEPENDENT_GAP = 1e-9  # relative gap that dual variables other than the slopes are looked for, for such columns
+LARGEST_QR = 1_000_000  # values of the rows that are made triangular instead
 TINY = 10_000  # rows times columns; not worth any bookkeeping
 WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
 
@@ -208,6 +212,18 @@ class Smoothed:
             solve = factor.solve_refined if self._damping == DAMPING[0] else factor.solve
             return np.column_stack([solve(b) for b in B.T])
 
+    def _direction_by_rows(self) -> Vector | None:
+        """Return the direction by the rows of the band, made triangular; None if they are many, or of no use.
+
+        A Hessian squares its rows: of columns that differ by a millionth it knows nothing. The rows still do.
+        """
+        block = self.shards.band_block() if self.band_size * self.shards.n_weights <= LARGEST_QR else None
+        if block is None or self.band_size == 0:
+            return None
+        self._G = np.zeros((0, 0))  # it is not kept up to date
+        p = solved_by_rows(block[0], self.scale * block[1], -self.residual, self.regulariser.is_free)
+        return p if p is not None and self._is_descent(p) else None
+
     def _direction_by_products(self) -> tuple[Vector, Vector]:
         """Solve by conjugate gradients, preconditioned by the diagonal, roughly."""
         scale, diagonal = self.scale, self._diagonal()
@@ -243,13 +259,14 @@ class Smoothed:
         """
         accuracy = self._accuracy()
         at_once = (self.w, self.v, accuracy, self._damping, self.regulariser.is_free)
-        done = None if self.is_flat else self.shards.whole_step(*at_once)
+        by_rows = self._direction_by_rows() if self._condition > DEPENDENT else None
+        done = None if self.is_flat or by_rows is not None else self.shards.whole_step(*at_once)
         if done is not None:
             decrement, tau, self._condition, responses = done
             self._damp(tau)
             self._locate(responses, self.v)
             return decrement
-        p, left = self._direction()
+        p, left = self._direction() if by_rows is None else (by_rows, None)
         self._proposed_weights = None
         if not self._is_descent(p):
             return 0.0
@@ -277,14 +294,22 @@ class Smoothed:
 
     def _is_worth_a_look(self, decrement: float) -> bool:
         """Tell whether w may be good enough for the gap that is asked for, by what a step promises."""
-        gap_tol = self.run.stop.gap_tol
-        return gap_tol is not None and decrement <= WORTH_A_LOOK * gap_tol * self.primal
+        return decrement <= WORTH_A_LOOK * self._gap_asked * self.primal
+
+    @property
+    def _gap_asked(self) -> float:
+        """The relative gap that is asked for; 0 if slopes are as good as any dual variables.
+
+        Of columns that depend on each other, slopes are not: rounding in the scores makes them miss w by far.
+        """
+        asked = self.run.stop.gap_tol or 0.0
+        return max(asked, DEPENDENT_GAP) if self._condition > DEPENDENT else asked
 
     def may_propose(self, decrement: float) -> bool:
         """Tell whether w is good enough, by what its last step promised, and the slopes alone are not."""
-        if self._proposed_weights is None or self.run.stop.gap_tol is None or not self._is_worth_a_look(decrement):
+        if self._proposed_weights is None or not self._is_worth_a_look(decrement):
             return False
-        return self.gap + 0.5 * self.distance > self.run.stop.gap_tol * self.primal
+        return self.gap + 0.5 * self.distance > self._gap_asked * self.primal
 
     def gap_of_proposal(self) -> float:
         """Return the gap at w that is left by the dual variables which Newton's equation proposed.
