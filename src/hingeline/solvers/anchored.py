@@ -72,8 +72,9 @@ def train_anchored(
         solution = _balanced(problem, solution, abs(move))
         settled = abs(move) <= ROUNDING * (1.0 + abs(b)) or high - low <= ROUNDING * (1.0 + abs(b))
         if settled or _is_met(solution, stop) or not found[-1].converged or len(found) == MOST_PROBLEMS:
-            if budget.is_spent and not _is_met(solution, stop):
-                solution = replace(solution, converged=False, stop_reason=NEXT_PHASE)
+            if budget.is_spent:  # which is nobody's callback
+                is_met = _is_met(solution, stop)
+                solution = replace(solution, converged=is_met, stop_reason=stop.rule if is_met else NEXT_PHASE)
             return _merged(found, solution, stop)
         if move > 0.0:
             low = max(low, b)

@@ -35,6 +35,10 @@ class Stop:
         """Tell whether a certificate meets the rule. NaN meets none."""
         return certificate.violation < self.tol if self.gap_tol is None else certificate.gap <= self.gap_tol
 
+    def settled(self, certificate: Certificate) -> bool:
+        """Tell whether a certificate meets the rule and its gap is good: what an engine that cannot go on must show."""
+        return self.met(certificate) and (self.gap_tol is not None or certificate.gap <= GOOD_GAP)
+
     def after(self, seconds: float) -> Stop:
         """Return the rule with what is left of its time after so many seconds."""
         return self if self.max_time is None else replace(self, max_time=max(self.max_time - seconds, NO_TIME))
@@ -46,9 +50,8 @@ class Stop:
         has left a large gap has stalled, even if the violation looks small: the run has not converged.
         """
         if reason in ("rounding", "stalled"):
-            is_good = certificate.gap <= GOOD_GAP
-            if self.met(certificate) and (is_good or self.gap_tol is not None):
+            if self.settled(certificate):
                 reason = self.rule
-            elif not is_good:
+            elif not certificate.gap <= GOOD_GAP:
                 reason = "stalled"
         return reason, reason in ("tol", "gap_tol", "rounding")

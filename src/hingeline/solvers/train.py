@@ -200,7 +200,7 @@ class Training:
             return reason == NEXT_PHASE
         if reason == "rounding" and certificate.violation <= NEAR_FLOOR * self._run.floor():
             return not certificate.gap <= GOOD_GAP
-        return not self._stop.met(certificate)
+        return not self._stop.settled(certificate)
 
     def _return_to(self, alpha: np.ndarray, dual: float) -> None:
         """Undo a phase that has not increased the dual value: the next one starts from where this one did."""

@@ -115,11 +115,13 @@ class Penalised:
         """
         if self._last is not None:
             return self._last
-        updated = self.alpha.copy(), self.r.copy(), self.g.copy()
+        alpha, r = self.alpha.copy(), self.r.copy()
         self.refresh()
         certificate = self.certify(pace)
         if certificate.gap > FINE_GAP:
-            points = [self._dual_points.feasible(*updated)]
+            g = np.empty_like(self.g)  # a run that was ended in the midst of a step has that of other slopes
+            self.products.transposed(r, g)
+            points = [self._dual_points.feasible(alpha, r, g)]
             if self.columns is None:
                 points += self._dual_points.corrected(self.alpha, self.r, self.w)
             certificate = self._best_certificate(points, pace)

@@ -44,6 +44,7 @@ ACCURATE = 1e-9  # violation to which small problems are solved
 BETTER, WORTH_A_STEP = 0.5, 1e-9  # times the best violation; share of the objective
 MOST_CUT = 10  # steps that are cut short, before the problem is softened
 GROWTH, SOFT_STEPS, SOFT_TOL = 10.0, 40, 1e-2  # of C in a softened problem; steps at one C; violation, as a share of l1
+MOST_TAKEN = 1000  # steps
 MOST_STALLED, USELESS = 20, 5  # steps that bring nothing; what a step counts that moved nothing
 
 
@@ -145,7 +146,7 @@ class Stall:
     """Steps that have brought nothing: the violation has not halved, and the objective fallen by next to nothing."""
 
     def __init__(self) -> None:
-        self._violation, self._objective, self._steps = inf, inf, 0
+        self._violation, self._objective, self._steps, self._taken = inf, inf, 0, 0
 
     def is_long(self, primal: Penalised, goes_on: bool) -> bool:
         """Count a step; tells whether to give up. One after which the next can do no more counts as many."""
@@ -153,4 +154,5 @@ class Stall:
         if primal.violation < BETTER * self._violation or objective < self._objective - WORTH_A_STEP * abs(objective):
             self._violation, self._objective, self._steps = min(primal.violation, self._violation), objective, 0
         self._steps += 1 if goes_on else USELESS
-        return self._steps >= MOST_STALLED
+        self._taken += 1  # rounding in the scores may look like progress for ever
+        return self._steps >= MOST_STALLED or self._taken >= MOST_TAKEN

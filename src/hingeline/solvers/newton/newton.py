@@ -46,6 +46,7 @@ FAR = 2.0  # times the objective at w = 0: a start that is worse has come from w
 CLEAR_GAP = 1e-6  # relative; above it training goes on even if the violation is at its rounding floor
 IDLE = 20  # stages (steps, if the loss is smooth) in a row that make nothing smaller: there is no progress any more
 NOTHING = 1e-14  # gap, relative, that a narrower stage cannot make smaller; if the residual is large, it is rounding's
+MOST_WORSE = 3  # steps whose dual variables certify less than those of a step before, if columns depend on each other
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
@@ -114,8 +115,9 @@ def _newton(state: State, run: Run) -> None:
     try:
         _descend(smoothed, best, state, run)
     except Ended as end:
-        if end.reason == "rounding" and not smoothed.is_smooth:
-            best.offer(smoothed, state)
+        if end.reason == "rounding":
+            if not smoothed.is_smooth:
+                best.offer(smoothed, state)
             best.restore(state, run)
         raise
 
@@ -139,10 +141,24 @@ class _Best:
             self._apart, self._w, self._alpha = apart, smoothed.w.copy(), state.alpha.copy()
             state.alpha[:] = kept
 
-    def restore(self, state: State, run: Run) -> None:
-        """Go to the best point if that certifies more than what the state holds."""
+    def offer_state(self, state: State, run: Run) -> bool:
+        """Keep a copy of what the state holds if it is the best so far, by its exact certificate; tells whether it is.
+
+        What Newton's equation proposes is as good as the equation was solved, which rounding limits too.
+        """
         certificate = refresh(state, run.n_steps)
-        if self._w.size and not self._apart >= certificate.gap * certificate.primal:
+        apart = certificate.gap * certificate.primal
+        if not apart < self._apart:
+            return False
+        self._apart, self._w, self._alpha = apart, state.w.copy(), state.alpha.copy()
+        return True
+
+    def restore(self, state: State, run: Run) -> None:
+        """Go to the best point, if one was offered that certifies more than what the state holds."""
+        if not self._w.size:
+            return
+        certificate = refresh(state, run.n_steps)
+        if not self._apart >= certificate.gap * certificate.primal:
             state.alpha[:] = self._alpha
             state.move_to(self._w, is_primal=True)
 
@@ -151,7 +167,7 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
     """Take steps, stage by stage, until ``run`` is satisfied or ends it; small problems keep their best point."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
     steps, failed_stages, decrement = 0, 0, np.inf
-    idle, least, lowest = 0, np.inf, np.inf
+    idle, least, lowest, worse = 0, np.inf, np.inf, 0
     for _ in run.sweeps():
         last_decrement, decrement = decrement, smoothed.step()
         if not smoothed.is_finite:  # the state is still that of the step before
@@ -184,7 +200,12 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
         most = MOST_IF_SMOOTH if smoothed.is_smooth else MOST_STEPS
         exhausted = steps >= most or decrement <= SMALLEST_DECREMENT * smoothed.length
         if smoothed.is_smooth:
-            stalled = FALLING * last_decrement <= decrement <= NO_DECREASE * smoothed.primal
+            falling = decrement < FALLING * last_decrement
+            if clear and smoothed.is_certified_by_proposals:
+                worse = 0 if best_point.offer_state(state, run) else worse + 1
+                if worse >= MOST_WORSE and not falling:
+                    raise Ended("rounding")
+            stalled = not falling and decrement <= NO_DECREASE * smoothed.primal
             idle = 0 if better else idle + 1
             if (exhausted or stalled) and (clear or idle >= IDLE or steps >= most):
                 raise Ended("rounding")

@@ -305,6 +305,11 @@ class Smoothed:
         asked = self.run.stop.gap_tol or 0.0
         return max(asked, DEPENDENT_GAP) if self._condition > DEPENDENT else asked
 
+    @property
+    def is_certified_by_proposals(self) -> bool:
+        """Whether columns depend on each other so much that no slopes would certify what the last step proposed."""
+        return self._condition > DEPENDENT and self._proposed_weights is not None
+
     def may_propose(self, decrement: float) -> bool:
         """Tell whether w is good enough, by what its last step promised, and the slopes alone are not."""
         if self._proposed_weights is None or not self._is_worth_a_look(decrement):
