@@ -140,12 +140,13 @@ def _plan_to_finish(problem: Problem, stop: Stop, named: Phase) -> list[Phase]:
     data = problem.data
     if data.n_features >= LARGEST_FACTOR or problem.n_variables == 0:
         return [named]
-    step, _, newton = estimates(problem, stop)
+    step, _, cost = estimates(problem, stop)
     if data.blocks is not None:
-        newton = step * READS_PER_ITERATION * newton_iterations(problem, stop) * problem.n_variables
-    patience = max(LEAST_PATIENCE, PATIENCE * newton / step)
+        cost = step * READS_PER_ITERATION * newton_iterations(problem, stop) * problem.n_variables
+    patience = max(LEAST_PATIENCE, PATIENCE * cost / step)
     given = Budget(review=patience, rival=patience, most=MOST_PATIENCE * patience)
-    return [replace(named, budget=given), Phase(NEWTON, stop), Phase(NEWTON, stop, afresh=True), named]
+    newton = Phase(NEWTON, replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop)
+    return [replace(named, budget=given), newton, replace(newton, afresh=True), named]
 
 
 def plan_free(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
