@@ -31,3 +31,15 @@ def run(command, *, timeout=120, **options):
     with started(command, **options) as process:
         out, err = process.communicate(timeout=timeout)
     return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def two_at_once(command, *, timeout=120, **options):
+    """Start a process twice, let both go on when each has said that it is ready; return what each has written."""
+    how = {"stdin": subprocess.PIPE, **options}
+    with started(command, **how) as one, started(command, **how) as other:
+        for process in (one, other):
+            assert process.stdout.readline() == "ready\n"
+        for process in (one, other):
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        return [process.communicate(timeout=timeout) for process in (one, other)]

@@ -38,13 +38,5 @@ def test_two_processes_share_the_work(tmp_path):
     package = Path(hingeline.__file__).resolve().parent.parent
     paths = os.pathsep.join(map(str, (tmp_path, Path(__file__).resolve().parent, package)))
     environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    how = {"env": environment, "stdin": processes.subprocess.PIPE}
-    command = [sys.executable, "-c", CALLS]
-    with processes.started(command, **how) as one, processes.started(command, **how) as other:
-        for process in (one, other):
-            assert process.stdout.readline() == "ready\n"
-        for process in (one, other):
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        misses = [int(process.communicate(timeout=120)[0]) for process in (one, other)]
+    misses = [int(out) for out, _ in processes.two_at_once([sys.executable, "-c", CALLS], env=environment)]
     assert sum(misses) == 3  # outer of integers, inner of integers and of floats

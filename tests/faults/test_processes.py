@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -57,17 +56,8 @@ def test_threads_and_processes_that_compile_at_once(tmp_path):
     (tmp_path / "numbers_of_test.py").write_text(SOURCE)
     package = Path(hingeline.__file__).resolve().parent.parent
     paths = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{package}", "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
-    how = {"env": {**os.environ, **paths}, "stdin": subprocess.PIPE}
-    command = [sys.executable, "-c", CALL]
-    with processes.started(command, **how) as one, processes.started(command, **how) as other:
-        for process in (one, other):
-            assert process.stdout.readline() == "ready\n"
-        for process in (one, other):
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        for process in (one, other):
-            out, error = process.communicate(timeout=120)
-            assert (out, error) == ("right\n", "")
+    for out, error in processes.two_at_once([sys.executable, "-c", CALL], env={**os.environ, **paths}):
+        assert (out, error) == ("right\n", "")
     assert len(list((tmp_path / "kernels").rglob("*.nbc"))) == 2
     assert not list((tmp_path / "kernels").rglob("*.part"))
 

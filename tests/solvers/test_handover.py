@@ -29,7 +29,7 @@ def outcome(solver, *ends, stop=None):
         return run_it
 
     run = Run(stop, Clock(None, None), certify=lambda pace: present[0], floor=lambda: 1e-16)
-    handover = Handover(engine("sweep"), engine("newton"), lambda pace: present[0], 10, 1e5)
+    handover = Handover(engine("sweep"), engine("newton"), 10, 1e5)
     reason, certificate, engines = handover.run(run, stop, solver)
     assert certificate is present[0]
     assert not left

@@ -19,13 +19,11 @@ from ..kernels.losses import EVERY_LOSS, Loss
 from ..solution import Progress, Snapshot, Solution
 from ..solvers.free_intercept import train_free
 from ..solvers.l1.primal import train_primal
-from ..solvers.stop import Stop
+from ..solvers.stop import NO_TIME, Stop
 from ..solvers.train import train
 from .labels import class_weights_of, ordered_labels
 from .settings import Settings
 from .tolerance import tol_of
-
-NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time limit returns its start
 
 # Called with the number of a problem and its progress after each sweep; with None when the problem is solved.
 Report = Callable[[int, "Progress | None"], Any]

@@ -71,9 +71,9 @@ def train_anchored(
         b, move = solution.intercept, solution.intercept - c
         solution = _balanced(problem, solution, abs(move))
         settled = abs(move) <= ROUNDING * (1.0 + abs(b)) or high - low <= ROUNDING * (1.0 + abs(b))
-        if settled or _is_met(solution, stop) or not found[-1].converged or len(found) == MOST_PROBLEMS:
+        is_met = stop.settled(solution.certificate)
+        if settled or is_met or not found[-1].converged or len(found) == MOST_PROBLEMS:
             if budget.is_spent:  # which is nobody's callback
-                is_met = _is_met(solution, stop)
                 solution = replace(solution, converged=is_met, stop_reason=stop.rule if is_met else NEXT_PHASE)
             return _merged(found, solution, stop)
         if move > 0.0:
@@ -110,11 +110,6 @@ def _balanced(problem: Problem, solution: Solution, move: float) -> Solution:
     return replace(solution, alpha=alpha, certificate=own._replace(violation=violation))
 
 
-def _is_met(solution: Solution, stop: Stop) -> bool:
-    """Tell whether the rule is met and the gap that of a converged model: the violation alone says little about it."""
-    return stop.met(solution.certificate) and _is_good(solution.certificate, stop)
-
-
 def _is_good(certificate: Certificate, stop: Stop) -> bool:
     return certificate.gap <= (GOOD_GAP if stop.gap_tol is None else stop.gap_tol)
 
@@ -142,11 +137,7 @@ def _stop_of_next(stop: Stop, found: list[Solution]) -> Stop:
 def stop_after(stop: Stop, found: list[Solution]) -> Stop:
     """Return the stop rule with what these solutions have left of the caps."""
     sweeps, seconds = sum(s.n_iter for s in found), sum(s.seconds for s in found)
-    return replace(
-        stop,
-        max_iter=None if stop.max_iter is None else max(1, stop.max_iter - sweeps),
-        max_time=None if stop.max_time is None else max(1e-9, stop.max_time - seconds),
-    )
+    return replace(stop.after(seconds), max_iter=None if stop.max_iter is None else max(1, stop.max_iter - sweeps))
 
 
 def counting(callback: Callable[[Progress], Any] | None, found: list[Solution]) -> Callable[[Progress], Any] | None:

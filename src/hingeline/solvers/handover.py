@@ -33,14 +33,12 @@ class Handover:
     Attributes
     ----------
     sweep, newton : the engines; each goes on from what the other has left
-    certify : the exact certificate of what they have left
     n_rows : visits in a sweep
     newton_cost : of Newton's method, in visits
     """
 
     sweep: Callable[[], None]
     newton: Callable[[], None]
-    certify: Callable[[Pace], Certificate]
     n_rows: int
     newton_cost: float
 

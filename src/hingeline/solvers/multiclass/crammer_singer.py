@@ -94,7 +94,7 @@ def train_crammer_singer(
     accurate = solver == AUTO and is_for_rounding(data, stop)
     goal = replace(stop, tol=min(stop.tol, ACCURATE)) if accurate else stop
     cost = newton_cost(data.n_rows, n_classes, data.n_features + 1)
-    handover = Handover(sweep, lambda: proximal_newton(state, run), state.refresh, data.n_rows, cost)
+    handover = Handover(sweep, lambda: proximal_newton(state, run), data.n_rows, cost)
     reason, certificate, engines = handover.run(run, goal, solver)
     w, intercept = state.snapshot()[:2]
     stop = insisting(stop, certificate)

@@ -86,13 +86,8 @@ def train_one_class(
     goal = stop
     if solver == AUTO and is_for_rounding(data, stop):
         goal = replace(stop, tol=min(stop.tol, ACCURATE * data.largest_q * model.total))
-    handover = Handover(
-        sweep,
-        lambda: proximal_newton(model, run),
-        model.refresh,
-        data.n_rows,
-        newton_cost(data.n_rows, data.n_features),
-    )
+    cost = newton_cost(data.n_rows, data.n_features)
+    handover = Handover(sweep, lambda: proximal_newton(model, run), data.n_rows, cost)
     reason, certificate, engines = handover.run(run, goal, solver)
     stop = insisting(stop, certificate)
     return solution_of(run, reason, stop, certificate, engines, w=model.w[:-1], intercept=-model.rho, alpha=model.alpha)
