@@ -1,0 +1,1 @@
+"""Training on a Dask cluster: rows stay in partitions on their workers, and the model is the same as on one machine."""
