@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from hingeline import cli
-from hingeline.cli.liblinear_options import parse_predict, parse_train
+from hingeline.cli.predict_options import parse_predict
+from hingeline.cli.train_options import parse_train
 from site_reference import expand
 
 ROOT = Path(__file__).resolve().parent.parent

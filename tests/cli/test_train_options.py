@@ -7,7 +7,9 @@ import pytest
 from svmlight_files import liblinear, make_rows
 
 from hingeline.cli import main
-from hingeline.cli.liblinear_options import TRAIN_TEXT, add_words_parser, parse_predict, parse_train, sort_words
+from hingeline.cli.predict_options import parse_predict
+from hingeline.cli.train_options import TRAIN_TEXT, parse_train
+from hingeline.cli.words import add_words_parser, sort_words
 from hingeline.io.records.checkpoint import FIRST_INTERVAL, LONGEST_INTERVAL
 
 VALID = [

@@ -9,7 +9,7 @@ import numpy as np
 import hingeline.cli.search
 from hingeline import Checkpoint, LinearSVC, LinearSVR
 from hingeline.cli import main
-from hingeline.cli.liblinear_options import parse_train
+from hingeline.cli.train_options import parse_train
 from hingeline.io import load_svmlight, open_dataset
 from hingeline.io.models.native_file import read_native
 from hingeline.io.records.run_folder import read_run

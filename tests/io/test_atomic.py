@@ -6,7 +6,7 @@ import pytest
 from fault_rows import row
 
 from hingeline.io import leftovers
-from hingeline.io.atomic import SUFFIX, atomic_write, remove_leftovers
+from hingeline.io.atomic import SUFFIX, atomic_write, open_descriptor, remove_leftovers
 
 fcntl = pytest.importorskip("fcntl")
 
@@ -59,3 +59,21 @@ def test_without_locks_nothing_is_a_leftover(tmp_path, monkeypatch):
     with atomic_write(tmp_path / "model") as file:
         file.write(b"whole")
     assert left.exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="descriptors have no names")
+def test_names_of_open_files_are_written_where_their_owner_is(tmp_path):
+    (tmp_path / "log").write_bytes(b"before ")
+    link = tmp_path / "link"
+    with open(tmp_path / "log", "ab") as owner:
+        link.symlink_to(f"/dev/fd/{owner.fileno()}")
+        for name in (f"/dev/fd/{owner.fileno()}", link):
+            assert open_descriptor(name) == owner.fileno()
+            with atomic_write(name) as file:
+                file.write(b"whole ")
+        owner.write(b"after")
+    assert (tmp_path / "log").read_bytes() == b"before whole whole after"
+    assert open_descriptor(link) is None  # it is closed now
+    assert open_descriptor(tmp_path / "log") is None
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert open_descriptor(tmp_path / "loop") is None

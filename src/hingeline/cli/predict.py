@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from .liblinear_options import PREDICT_TEXT, PREDICT_USAGE, add_words_parser, parse_predict
+from .predict_options import PREDICT_TEXT, PREDICT_USAGE, parse_predict
+from .standard_streams import open_model_input, open_output, results_beside
+from .words import add_words_parser
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,11 +38,11 @@ def run(args: argparse.Namespace) -> int:
     X, y = read_rows(options.data, options.quiet)
     values = scores(model, X)
     predicted = decide(model, values)
-    with _output(options.output) as file:
+    with open_output(options.output) as file:
         for block in _lines(model, predicted, values, options.probabilities):
             file.write(block.encode("ascii"))
     if not options.quiet:
-        tally, out = Tally().add(predicted, y), sys.stderr if options.output == "-" else sys.stdout
+        tally, out = Tally().add(predicted, y), results_beside(options.output)
         if model.solver_type.is_regression:
             print(f"Mean squared error = {tally.mean_squared_error:g} (regression)", file=out)
             print(f"Squared correlation coefficient = {tally.squared_correlation:g} (regression)", file=out)
@@ -52,25 +52,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read_model(path: str) -> LinearModel:
-    from hingeline.io.models.files import load_model, to_liblinear
-    from hingeline.io.models.liblinear_file import read_model
-    from hingeline.io.models.native_file import is_native
+    from hingeline.io.models.files import from_content, read_content, to_liblinear
+    from hingeline.io.models.liblinear_file import LinearModel
 
-    if not is_native(path):
-        return read_model(path)
-    return to_liblinear(load_model(path))
-
-
-@contextmanager
-def _output(name: str) -> Iterator[BinaryIO]:
-    """Open OUTPUT, which appears as a whole or not at all."""
-    from hingeline.io.atomic import atomic_write
-
-    if name == "-":
-        yield sys.stdout.buffer
-        return
-    with atomic_write(name) as file:
-        yield file
+    with open_model_input(path) as file:
+        content = read_content(file, path)
+    return content if isinstance(content, LinearModel) else to_liblinear(from_content(content, path))
 
 
 def _lines(model: LinearModel, predicted: np.ndarray, values: np.ndarray, with_probabilities: bool) -> Iterator[str]:

@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .liblinear_options import TRAIN_TEXT, TRAIN_USAGE, TrainOptions, add_words_parser, parse_train
 from .options import INTERRUPTED
+from .standard_streams import STANDARD, open_output, results_beside
+from .train_options import TRAIN_TEXT, TRAIN_USAGE, TrainOptions, parse_train
+from .words import add_words_parser
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +81,7 @@ def _conclude(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, co
         return INTERRUPTED
     places = _save(trained, options, X, y, command)
     if not options.quiet:
-        _summarise(trained)
+        _summarise(trained, results_beside(options.model))
     if interrupted:
         warn(f"interrupted; the model so far is saved to {' and '.join(places)}")
         return INTERRUPTED
@@ -88,23 +90,25 @@ def _conclude(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, co
 
 def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, command: str) -> list[str]:
     """Write the model, the run folder, or both; return their names."""
-    from hingeline.io.models.liblinear_file import write_model
+    from hingeline.io.models.liblinear_file import write_model_file
 
     places = []
     if options.model is not None or options.run is None:
-        places.append(options.model or _default_model(options.data))
-        write_model(trained.model, places[0])
+        name = options.model or _default_model(options.data)
+        with open_output(name) as file:
+            write_model_file(trained.model, file)
+        places.append("standard output" if name == STANDARD else name)
     if options.run is not None:
         from hingeline.io.records.run_folder import write_run
         from hingeline.liblinear.record import record
 
-        name = "standard input" if options.data == "-" else options.data
+        name = "standard input" if options.data == STANDARD else options.data
         write_run(options.run, record(command, name, X, y, options.settings, trained), trained.model)
         places.append(options.run)
     return places
 
 
-def _summarise(trained: Trained) -> None:
+def _summarise(trained: Trained, out: Any) -> None:
     """Print a line for each solution: how it was found, and how good it is."""
     labels = trained.model.labels
     for k, s in enumerate(trained.solutions):
@@ -112,7 +116,8 @@ def _summarise(trained: Trained) -> None:
         c = s.certificate
         print(
             f"{name}{s.solver}, {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, objective {c.primal:.6g}, "
-            f"relative gap {c.gap:.1e}, violation {c.violation:.1e} ({s.stop_reason})"
+            f"relative gap {c.gap:.1e}, violation {c.violation:.1e} ({s.stop_reason})",
+            file=out,
         )
     if not all(s.converged for s in trained.solutions):
         warn(
@@ -152,4 +157,4 @@ def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
 
 def _default_model(data: str) -> str:
     """Return LIBLINEAR's name for the model: that of the data, in the current folder."""
-    return "stdin.model" if data == "-" else f"{Path(data).name}.model"
+    return "stdin.model" if data == STANDARD else f"{Path(data).name}.model"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,17 +15,27 @@ from typing import BinaryIO
 from .leftovers import hold, remove, remove_leftover
 
 SUFFIX, RANDOM = ".part", "[a-z0-9_]{8}"  # of names; the latter is what tempfile makes
+MOST_LINKS = 40  # that lead from one name to another
 
 
 @contextmanager
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open ``path`` for writing; if anything fails before the end, an existing file stays as it was.
 
-    Links are followed, and a file that is replaced keeps its permissions. A device or a pipe is written to directly:
-    moving a file there would replace it. What a process that was killed has left of the same file is removed.
+    Links are followed, and a file that is replaced keeps its permissions. What a process that was killed has left of
+    the same file is removed. Some names stand for no file that could be replaced, and are written to directly: devices,
+    pipes, and what this process has open already (``/dev/stdout``, ``/dev/fd/63`` of a shell's ``>(...)``). The latter
+    is written where its owner is, so that ``>> file`` appends.
     """
+    descriptor = open_descriptor(path)
+    if descriptor is not None:
+        if descriptor == 1 and sys.stdout is not None:
+            sys.stdout.flush()  # what was printed before comes first
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            yield file
+        return
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
-        with open(path, "wb") as file:  # not what links lead to: a pipe behind /dev/stdout has no name
+        with open(path, "wb") as file:
             yield file
         return
     target = checked_target(path)
@@ -42,6 +53,24 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         remove(name)
         raise
+
+
+def open_descriptor(path: str | PathLike[str]) -> int | None:
+    """Return the number of the descriptor of this process that ``path`` names; None if it names something else.
+
+    Links are followed one by one: behind ``/dev/stdout`` and ``/proc/self/fd/1`` there may be a file, which has a name
+    of its own, or a pipe, which has none.
+    """
+    place = os.path.abspath(path)
+    own = {"/dev/fd", "/proc/self/fd", f"/proc/{os.getpid()}/fd"}
+    for _ in range(MOST_LINKS):
+        folder, name = os.path.split(place)
+        if name.isdigit() and (folder in own or os.path.realpath(folder) in own):
+            return int(name) if os.path.lexists(place) else None
+        if not os.path.islink(place):
+            return None
+        place = os.path.join(os.path.realpath(folder), os.readlink(place))
+    return None
 
 
 def checked_target(path: str | PathLike[str]) -> Path:

@@ -6,13 +6,16 @@ type. LIBLINEAR's keeps the weights, for LIBLINEAR and programs that read its fi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
 from os import PathLike
-from typing import Any
+from typing import Any, BinaryIO
 
 from ...version import __version__
 from .kinds import ModelKind, model_kinds
-from .liblinear_file import LinearModel, ModelFileError, read_model, write_model
-from .native_file import is_native, read_native, write_native
+from .liblinear_file import LinearModel, ModelFileError, read_model_file, write_model
+from .native_file import is_native, read_native_file, write_native
 
 FORMATS = ("native", "liblinear")
 
@@ -43,13 +46,29 @@ def load_model(path: str | PathLike[str]) -> Any:
 
     Loading runs no code from the file and takes no more memory than the file fills; a damaged file is a ``ValueError``.
     """
-    if not is_native(path):
-        return from_liblinear(read_model(path))
-    content = read_native(path)
+    with open_model(path) as file:
+        content = read_content(file, str(path))
+    return from_liblinear(content) if isinstance(content, LinearModel) else from_content(content, str(path))
+
+
+def from_content(content: dict[str, Any], name: str) -> Any:
+    """Return the estimator that the content of hingeline's own file called ``name`` stands for."""
     try:
         return _named(content).from_record(content)
     except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        raise ModelFileError(f"{name}: {error}") from None
+
+
+@contextmanager
+def open_model(path: str | PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a model file, so that it can be read again from the beginning: all of a pipe is read first."""
+    with open(path, "rb") as file:
+        yield file if file.seekable() else BytesIO(file.read())
+
+
+def read_content(file: BinaryIO, name: str) -> LinearModel | dict[str, Any]:
+    """Return what a model file called ``name`` says, in whichever of the two formats it is."""
+    return read_native_file(file, name) if is_native(file) else read_model_file(file, name)
 
 
 def to_liblinear(estimator: Any) -> LinearModel:

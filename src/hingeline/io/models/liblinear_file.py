@@ -78,13 +78,18 @@ class LinearModel:
 def write_model(model: LinearModel, path: str | PathLike[str]) -> None:
     """Write ``model``, byte for byte as LIBLINEAR does, atomically."""
     with atomic_write(path) as file:
-        file.write(_header(model).encode("ascii"))
-        rows = np.ascontiguousarray(model.w, dtype=np.float64)
-        line = "%.17g " * rows.shape[1] + "\n"
-        block = max(1, BLOCK_VALUES // rows.shape[1])
-        for begin in range(0, rows.shape[0], block):
-            part = rows[begin : begin + block]
-            file.write((line * part.shape[0] % tuple(part.ravel().tolist())).encode("ascii"))
+        write_model_file(model, file)
+
+
+def write_model_file(model: LinearModel, file: BinaryIO) -> None:
+    """Write ``model`` to a file that is open."""
+    file.write(_header(model).encode("ascii"))
+    rows = np.ascontiguousarray(model.w, dtype=np.float64)
+    line = "%.17g " * rows.shape[1] + "\n"
+    block = max(1, BLOCK_VALUES // rows.shape[1])
+    for begin in range(0, rows.shape[0], block):
+        part = rows[begin : begin + block]
+        file.write((line * part.shape[0] % tuple(part.ravel().tolist())).encode("ascii"))
 
 
 def _header(model: LinearModel) -> str:
@@ -100,7 +105,12 @@ def _header(model: LinearModel) -> str:
 def read_model(path: str | PathLike[str]) -> LinearModel:
     """Read a model file of LIBLINEAR's; raises ``ModelFileError``, which names the line, if it is damaged."""
     with open(path, "rb") as file:
-        return _Reader(file, str(path)).model()
+        return read_model_file(file, str(path))
+
+
+def read_model_file(file: BinaryIO, name: str) -> LinearModel:
+    """Read the model from a file called ``name`` that is open."""
+    return _Reader(file, name).model()
 
 
 class _Reader:

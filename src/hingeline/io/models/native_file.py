@@ -53,19 +53,26 @@ def write_native(content: dict[str, Any], path: str | PathLike[str]) -> None:
             file.write(array.reshape(-1).view(np.uint8).data)
 
 
-def is_native(path: str | PathLike[str]) -> bool:
-    """Tell whether a file is in this format, by its first bytes."""
-    with open(path, "rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+def is_native(file: BinaryIO) -> bool:
+    """Tell whether a file, which can be read again, is in this format, by its first bytes."""
+    begin = file.tell()
+    first = file.read(len(MAGIC))
+    file.seek(begin)
+    return first == MAGIC
 
 
 def read_native(path: str | PathLike[str]) -> dict[str, Any]:
     """Return the content that was written; raises ``ModelFileError`` if the file is damaged."""
     with open(path, "rb") as file:
-        try:
-            return _read(file)
-        except ModelFileError as error:
-            raise ModelFileError(f"{path}: {error}") from None
+        return read_native_file(file, str(path))
+
+
+def read_native_file(file: BinaryIO, name: str) -> dict[str, Any]:
+    """Return the content of a file called ``name`` that is open, and can be read again."""
+    try:
+        return _read(file)
+    except ModelFileError as error:
+        raise ModelFileError(f"{name}: {error}") from None
 
 
 def _encode(value: Any, arrays: list[np.ndarray], name: str) -> Any:
@@ -132,7 +139,9 @@ def _arrays(file: BinaryIO, header: dict[str, Any]) -> list[np.ndarray]:
     """Read the arrays; together they must fill the rest of the file exactly."""
     specs = [_spec(item) for item in header["arrays"]]
     announced = sum(dtype.itemsize * prod(shape) for dtype, shape in specs)
-    there = os.fstat(file.fileno()).st_size - file.tell()
+    begin = file.tell()
+    there = file.seek(0, os.SEEK_END) - begin
+    file.seek(begin)
     if announced != there:
         raise ModelFileError(f"its arrays need {announced} bytes, but {there} follow: the file is damaged.")
     arrays, crc32 = [], 0

@@ -64,7 +64,9 @@ def read_source(path: str | PathLike[str]) -> Source:
         return _folder(place)
     if not place.exists():
         raise FileNotFoundError(f"{place} is not there: name a run folder, a search folder or a model file.")
-    if is_native(place):
+    with place.open("rb") as file:
+        native = is_native(file)
+    if native:
         return _native(place)
     model = read_model(place)
     return Source(str(place), run=_bare_run(model, str(place)), weights=weights_of(model), model=model)

@@ -1,35 +1,20 @@
-"""The command lines of ``train`` and ``predict``: LIBLINEAR's short options, and hingeline's own as long ones.
-
-LIBLINEAR's grammar is not argparse's: ``-w1 2`` names the label within the option, and ``-B -1`` has a value that
-looks like an option. So words are sorted here first, and argparse reads only the long options. An error in a short
-option is a ``ValueError`` (exit status 1, as in LIBLINEAR), in a long option an argparse error (status 2).
-"""
+"""The command line of ``train``: LIBLINEAR's options, and hingeline's own."""
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isnan
-from typing import Any, NamedTuple
 
 from hingeline.io.models.solver_types import DEFAULT, DEFAULT_OF_SEARCH, SOLVER_TYPES, numbers_with
 from hingeline.liblinear.settings import Settings
 from hingeline.solvers.engines import SOLVERS
 
 from .options import natural, positive_float, positive_int
+from .words import number, own_parser, sort_words, whole
 
 DEFAULT_FOLDS = 5
 SEARCHED_REGRESSION = numbers_with(is_regression=True, can_search=True)
-
-
-class Words(NamedTuple):
-    """A command line, sorted: LIBLINEAR's options with their values, hingeline's own as they came, and the rest."""
-
-    short: list[tuple[str, str]]
-    long: list[str]
-    operands: list[str]
 
 
 @dataclass(frozen=True)
@@ -50,62 +35,6 @@ class TrainOptions:
     assumed_type: bool
 
 
-class PredictOptions(NamedTuple):
-    """What ``predict`` is asked to do."""
-
-    data: str
-    model: str
-    output: str
-    probabilities: bool
-    quiet: bool
-
-
-def add_words_parser(commands: Any, name: str, help: str, usage: str, text: str) -> argparse.ArgumentParser:
-    """Add a command that gets all its words from argparse: no word begins with the only prefix that marks an option."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=help,
-        usage=f"hingeline {name} {usage}",
-        description=text,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        prefix_chars="\0",
-        add_help=False,
-    )
-    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-    return parser
-
-
-def sort_words(words: Sequence[str], flags: str, valued: str) -> Words:
-    """Sort a command line; ``flags`` and ``valued`` are the letters of the options without and with a value."""
-    sorted_words = Words([], [], [])
-    rest = iter(words)
-    for word in rest:
-        if word == "--":
-            sorted_words.operands.extend(rest)
-        elif word.startswith("--"):
-            sorted_words.long.append(word)
-            if "=" not in word and word != "--help":
-                sorted_words.long.extend(_next(rest))
-        elif word == "-h":
-            sorted_words.long.append("--help")
-        elif not word.startswith("-") or word == "-":
-            sorted_words.operands.append(word)
-        elif len(word) == 2 and word[1] in flags:
-            sorted_words.short.append((word[1], ""))
-        elif re.fullmatch(r"-w[+-]?\d{1,10}" if word[1] == "w" else r"-.", word) and word[1] in valued:
-            value = _next(rest)
-            if not value:
-                raise ValueError(f"{word}: a value must follow.")
-            sorted_words.short.append((word[1:], value[0]))
-        else:
-            raise ValueError(f"unknown option: {word} (see --help)")
-    return sorted_words
-
-
-def _next(rest: Any) -> list[str]:
-    return [word for word in (next(rest, None),) if word is not None]
-
-
 def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainOptions:
     """Return what a command line of ``train`` asks for, checked as far as possible without the data."""
     short, long, operands = sort_words(words, flags="CRq", valued="scpneBvw")
@@ -114,14 +43,14 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         parser.error("DATA is missing" if not operands else f"too many files: {' '.join(operands)}")
     given = dict(short)
     settings = Settings(
-        type=_whole(given, "s", DEFAULT.number),
-        C=_number(given, "c", 1.0),
-        p=_number(given, "p", 0.1),
-        nu=_number(given, "n", 0.5),
-        tolerance=_number(given, "e", 0.0) if "e" in given else None,
-        bias=_number(given, "B", -1.0),
+        type=whole(given, "s", DEFAULT.number),
+        C=number(given, "c", 1.0),
+        p=number(given, "p", 0.1),
+        nu=number(given, "n", 0.5),
+        tolerance=number(given, "e", 0.0) if "e" in given else None,
+        bias=number(given, "B", -1.0),
         free_bias="R" in given,
-        weights=tuple((int(key[1:]), _number({key: text}, key, 1.0)) for key, text in short if key[0] == "w"),
+        weights=tuple((int(key[1:]), number({key: text}, key, 1.0)) for key, text in short if key[0] == "w"),
         solver=own.solver,
         gap=own.gap,
         threads=own.threads,
@@ -132,7 +61,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
     if search and "s" not in given:
         settings = replace(settings, type=DEFAULT_OF_SEARCH.number)
     settings.check()
-    folds = _whole(given, "v", DEFAULT_FOLDS) if search or "v" in given else None
+    folds = whole(given, "v", DEFAULT_FOLDS) if search or "v" in given else None
     if folds is not None and folds < 2:
         raise ValueError(f"-v {folds}: cross validation needs two folds or more.")
     if search and not settings.solver_type.can_search:
@@ -160,55 +89,8 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
     )
 
 
-def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> PredictOptions:
-    """Return what a command line of ``predict`` asks for."""
-    short, long, operands = sort_words(words, flags="q", valued="b")
-    _own_parser(parser).parse_args(long)
-    if len(operands) != 3:
-        parser.error("three files are needed: DATA MODEL OUTPUT")
-    given = dict(short)
-    probabilities = _whole(given, "b", 0)
-    if probabilities not in (0, 1):
-        raise ValueError(f"-b {probabilities}: 0 or 1 is needed.")
-    data, model, output = operands
-    return PredictOptions(data, model, output, probabilities == 1, "q" in given)
-
-
-def _whole(given: dict[str, str], key: str, default: int) -> int:
-    text = given.get(key, str(default))
-    if not re.fullmatch(r"[+-]?\d{1,9}", text):
-        raise ValueError(f"-{key} {text}: a whole number is needed.")
-    return int(text)
-
-
-def _number(given: dict[str, str], key: str, default: float) -> float:
-    text = given.get(key, str(default))
-    try:
-        value = float("nan" if "_" in text else text)
-    except ValueError:
-        value = float("nan")
-    if isnan(value):
-        raise ValueError(f"-{key} {text}: a number is needed.")
-    return value
-
-
-class _Help(argparse.Action):
-    """Prints the help of the command whose long options are being read."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> None:
-        self.const.print_help()
-        parser.exit()
-
-
-def _own_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return the parser of the long options of ``command``."""
-    parser = argparse.ArgumentParser(prog=command.prog, usage=command.usage, add_help=False, allow_abbrev=False)
-    parser.add_argument("--help", action=_Help, nargs=0, const=command)
-    return parser
-
-
 def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser = _own_parser(command)
+    parser = own_parser(command)
     parser.add_argument("--solver", choices=SOLVERS, default="auto")
     parser.add_argument("--gap", type=positive_float)
     parser.add_argument("--threads", type=positive_int, default=1)
@@ -234,7 +116,8 @@ def _tolerances_text() -> str:
 TRAIN_USAGE = "[OPTIONS] DATA [MODEL]"
 TRAIN_TEXT = f"""\
 Train on DATA and write the model in LIBLINEAR's format to MODEL (default: the name of DATA with .model, here).
-DATA is svmlight text, plain or compressed (gz, bz2, xz, zst), a dataset folder, or - for standard input.
+DATA is svmlight text, plain or compressed (gz, bz2, xz, zst), a dataset folder, or - for standard input. MODEL may be
+- for standard output (results are then printed to standard error).
 
 LIBLINEAR's options, with the same meanings and defaults:
   -s TYPE     what to train (default {DEFAULT.number})
@@ -263,13 +146,4 @@ hingeline's own:
   --run DIR          write a folder for "hingeline report": how training went, and the model (which goes to MODEL as
                      well only if that is named)
   --help             this text
-"""
-PREDICT_USAGE = "[-b 0|1] [-q] DATA MODEL OUTPUT"
-PREDICT_TEXT = """\
-Predict the labels of DATA with MODEL (LIBLINEAR's format or hingeline's own), write one per line to OUTPUT, and print
-the accuracy, or the error of a regression. DATA is as for train; OUTPUT may be - for standard output.
-
-  -b 1        write probabilities too, for logistic regression
-  -q          do not print the accuracy
-  --help      this text
 """

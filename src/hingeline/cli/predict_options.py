@@ -1,0 +1,48 @@
+"""The command line of ``predict``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .standard_streams import STANDARD
+from .words import own_parser, sort_words, whole
+
+
+class PredictOptions(NamedTuple):
+    """What ``predict`` is asked to do."""
+
+    data: str
+    model: str
+    output: str
+    probabilities: bool
+    quiet: bool
+
+
+def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> PredictOptions:
+    """Return what a command line of ``predict`` asks for."""
+    short, long, operands = sort_words(words, flags="q", valued="b")
+    own_parser(parser).parse_args(long)
+    if len(operands) != 3:
+        parser.error("three files are needed: DATA MODEL OUTPUT")
+    given = dict(short)
+    probabilities = whole(given, "b", 0)
+    if probabilities not in (0, 1):
+        raise ValueError(f"-b {probabilities}: 0 or 1 is needed.")
+    data, model, output = operands
+    if data == model == STANDARD:
+        parser.error("only one of DATA and MODEL can be standard input")
+    return PredictOptions(data, model, output, probabilities == 1, "q" in given)
+
+
+PREDICT_USAGE = "[-b 0|1] [-q] DATA MODEL OUTPUT"
+PREDICT_TEXT = """\
+Predict the labels of DATA with MODEL (LIBLINEAR's format or hingeline's own), write one per line to OUTPUT, and print
+the accuracy, or the error of a regression. DATA is as for train; MODEL may be - for standard input, OUTPUT - for
+standard output (the accuracy is then printed to standard error).
+
+  -b 1        write probabilities too, for logistic regression
+  -q          do not print the accuracy
+  --help      this text
+"""
