@@ -1,0 +1,40 @@
+"""Which cluster the work goes to: the client that was named, the current one, or a cluster of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from distributed import Client, LocalCluster
+
+from ..io.threads import usable_cores
+
+
+def current_client(client: Client | None = None) -> Client | None:
+    """Return ``client``, or the current client if it is None; None if there is none."""
+    if client is not None:
+        return client
+    try:
+        return Client.current()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def some_client(client: Client | None = None) -> Iterator[tuple[Client, bool]]:
+    """Yield a client, and whether it belongs to a cluster that was started for it and is closed at the end.
+
+    Such a cluster has a worker for each core, all of them in this process: they share its memory, so nothing is copied,
+    and kernels do not hold Python's lock.
+    """
+    found = current_client(client)
+    if found is not None:
+        yield found, False
+        return
+    with (
+        LocalCluster(
+            n_workers=usable_cores(), threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        Client(cluster, set_as_default=False) as own,
+    ):
+        yield own, True
