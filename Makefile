@@ -11,7 +11,7 @@ WORKERS = -n 2 --dist worksteal
 .DEFAULT_GOAL := help
 # The oldest versions of everything, in an environment of their own; its Python must have wheels of them.
 OLDEST := .venv-oldest
-OLDEST_EXTRAS := viz zstd data progress test
+OLDEST_EXTRAS := viz zstd data progress dask tables test
 
 .PHONY: help soak demo test tests-alone test-portable test-oldest test-python lint format docs bench clean
 

@@ -11,7 +11,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from importlib.metadata import requires
 
-LOWER_BOUND = re.compile(r"(?P<name>[\w.-]+)>=(?P<version>[\w.]+)(?:; *extra == ['\"](?P<extra>[\w-]+)['\"])?")
+LOWER_BOUND = re.compile(
+    r"(?P<name>[\w.-]+(?:\[[\w,-]+\])?)>=(?P<version>[\w.]+)(?:; *extra == ['\"](?P<extra>[\w-]+)['\"])?"
+)
 
 
 def oldest(requirements: Iterable[str], extras: Iterable[str]) -> Iterator[str]:

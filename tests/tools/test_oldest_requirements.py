@@ -14,6 +14,10 @@ def test_lower_bounds_of_the_extras_that_are_asked_for():
     assert list(oldest(REQUIREMENTS, ["zstd", "other"])) == ["numpy==1.26", "scikit-learn==1.6", "zstandard==0.22"]
 
 
+def test_a_requirement_with_extras_of_its_own():
+    assert list(oldest(["dask[dataframe]>=2024.8; extra == 'dask'"], ["dask"])) == ["dask[dataframe]==2024.8"]
+
+
 @pytest.mark.parametrize("text", ["numpy", "numpy<3", "numpy>=1.26,<3", "numpy>=1; python_version < '3.12'"])
 def test_anything_else_is_refused(text):
     with pytest.raises(ValueError, match="is no lower bound"):
