@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from hingeline.cli import _parser
+from hingeline.cli import parser_of
 
 MARK = "<!-- every command -->"
 
@@ -26,7 +26,7 @@ def every_command() -> str:
     os.environ["COLUMNS"] = "100"
     return "\n".join(
         f"{'##' if ' ' not in name else '###'} {name}\n\n```text\n{command.format_help().rstrip()}\n```\n"
-        for name, command in commands(_parser())
+        for name, command in commands(parser_of())
     )
 
 

@@ -1,6 +1,7 @@
 """``hingeline predict``: what it reads, writes, prints and returns."""
 
 import io
+import subprocess
 import sys
 
 import numpy as np
@@ -119,4 +120,34 @@ def test_bad_files(files, words, message, capsys):
     (files / "empty").write_text("")
     assert main(["predict", *words]) == 1
     assert message in capsys.readouterr().err
+    assert not (files / "out").exists()
+
+
+def test_small_files_need_neither_scikit_learn_nor_compiled_code(files):
+    """Importing those takes many times as long as predicting a small file. Modules are counted, not seconds."""
+    code = "import sys; from hingeline.cli import main; main(['predict', 'rows', 'binary', 'out']); print(*sys.modules)"
+    plain = "import argparse, json, numpy, pathlib, sys, tempfile; print(*sys.modules)"
+    loaded, without = (
+        subprocess.run([sys.executable, "-c", each], capture_output=True, text=True, check=True).stdout.splitlines()
+        for each in (code, plain)
+    )
+    assert loaded[0] == "Accuracy = 66.6667% (2/3)"
+    more = set(loaded[-1].split()) - set(without[-1].split())
+    packages = {name.partition(".")[0] for name in more}
+    assert not packages & {"numba", "scipy", "sklearn", "joblib", "threadpoolctl", "rich", "pandas", "pyarrow"}
+    assert len(more) < 60, sorted(more)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("1 1:1\n-1 2:nan\n", "bad, line 2, column 6: value 'nan' is not finite"),
+        ("1 0:1\n", "bad, line 1, column 3: index '0'"),
+        ("", "bad: it holds no rows"),
+    ],
+)
+def test_bad_rows_in_small_files(files, text, complaint, capsys):
+    (files / "bad").write_text(text)
+    assert main(["predict", "bad", "binary", "out"]) == 1
+    assert complaint in capsys.readouterr().err
     assert not (files / "out").exists()

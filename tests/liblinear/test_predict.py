@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from hingeline.io.models.liblinear_file import LinearModel
+from hingeline.io.text.small import PlainRows
 from hingeline.liblinear.predict import decide, probabilities, scores
 
 X = np.array([[1.0, 0.0, 2.0, 5.0], [0.0, 0.0, 0.0, 5.0], [0.5, -1.0, 0.0, 0.0]])
@@ -28,6 +29,19 @@ def test_unsorted_rows_are_added_up_in_the_order_of_the_indices():
     w = np.array([[1.0], [1e16], [-1e16]])
     row = sparse.csr_matrix((np.ones(3), [2, 1, 0], [0, 3]), shape=(1, 3))
     assert scores(LinearModel(1, (1, -1), 3, -1.0, w), row)[0, 0] == (1.0 + 1e16) - 1e16
+
+
+def test_plain_rows_give_the_same_bits_as_scipys():
+    rng = np.random.default_rng(0)
+    X = sparse.random(50, 30, density=0.4, random_state=0, format="csr")
+    X.data = rng.standard_normal(X.nnz) * 10.0 ** rng.integers(-8, 8, X.nnz)
+    X[7] = 0.0
+    X.eliminate_zeros()
+    plain = PlainRows(X.indptr, X.indices, X.data, X.shape)
+    for n_features, bias in ((30, -1.0), (12, 0.7), (40, 1.0)):
+        w = rng.standard_normal((n_features + (bias >= 0.0), 3))
+        model = LinearModel(0, (1, 2, 3), n_features, bias, w)
+        assert scores(model, plain).tobytes() == scores(model, X).tobytes()
 
 
 def test_decisions_and_ties():

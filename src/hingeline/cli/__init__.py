@@ -9,19 +9,20 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from hingeline import __version__
+from hingeline.version import __version__
 
-from . import bench, convert, data, demo, predict, report, search, train, warmup
 from .options import INTERRUPTED
 
-COMMANDS = (demo, train, predict, search, report, convert, data, warmup, bench)
+COMMANDS = ("demo", "train", "predict", "search", "report", "convert", "data", "warmup", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``hingeline`` with the arguments ``argv`` (default: those of the process); return the exit status."""
     try:
-        args = _parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else list(argv)
+        args = parser_of(words[:1] if words and words[0] in COMMANDS else COMMANDS).parse_args(words)
         status: int = args.run(args)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
@@ -38,10 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser of some commands. Their modules are imported: a command should not wait for the others'."""
     parser = argparse.ArgumentParser(prog="hingeline", description="Fast linear support vector machines.")
     parser.add_argument("--version", action="version", version=f"hingeline {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_parser(commands)
+    for name in names:
+        import_module(f".{name}", __name__).add_parser(commands)
     return parser

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .standard_streams import STANDARD, standard_input
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hingeline.io.text.small import PlainRows
 
 
 def read_rows(name: str, quiet: bool = False) -> tuple[Any, np.ndarray]:
@@ -25,3 +30,18 @@ def read_rows(name: str, quiet: bool = False) -> tuple[Any, np.ndarray]:
     if y.size == 0:
         raise ValueError(f"{name}: it holds no rows; at least one is needed.")
     return X, y
+
+
+def read_small_rows(name: str) -> tuple[PlainRows, np.ndarray] | None:
+    """Return rows and labels of a small file of plain text; None for anything else, which ``read_rows`` reads."""
+    from hingeline.io.text.small import MOST_BYTES, parse_small
+
+    try:
+        about = os.stat(name)
+    except OSError:
+        return None
+    if not (stat.S_ISREG(about.st_mode) and about.st_size <= MOST_BYTES):
+        return None
+    with open(name, "rb") as file:
+        text = file.read(MOST_BYTES + 1)
+    return parse_small(text) if len(text) <= MOST_BYTES else None

@@ -29,13 +29,13 @@ def run(args: argparse.Namespace) -> int:
     from hingeline.liblinear.evaluate import Tally
     from hingeline.liblinear.predict import decide, scores
 
-    from .data_input import read_rows
+    from .data_input import read_rows, read_small_rows
 
     options = parse_predict(args.parser, args.words)
     model = _read_model(options.model)
     if options.probabilities and not model.solver_type.has_probabilities:
         raise ValueError("-b 1: probability output is only supported for logistic regression; leave -b out.")
-    X, y = read_rows(options.data, options.quiet)
+    X, y = read_small_rows(options.data) or read_rows(options.data, options.quiet)
     values = scores(model, X)
     predicted = decide(model, values)
     with open_output(options.output) as file:
