@@ -33,10 +33,9 @@ def test_unsorted_rows_are_added_up_in_the_order_of_the_indices():
 
 def test_plain_rows_give_the_same_bits_as_scipys():
     rng = np.random.default_rng(0)
-    X = sparse.random(50, 30, density=0.4, random_state=0, format="csr")
-    X.data = rng.standard_normal(X.nnz) * 10.0 ** rng.integers(-8, 8, X.nnz)
-    X[7] = 0.0
-    X.eliminate_zeros()
+    dense = rng.standard_normal((50, 30)) * 10.0 ** rng.integers(-8, 8, (50, 30)) * (rng.random((50, 30)) < 0.4)
+    dense[7] = 0.0
+    X = sparse.csr_matrix(dense)
     plain = PlainRows(X.indptr, X.indices, X.data, X.shape)
     for n_features, bias in ((30, -1.0), (12, 0.7), (40, 1.0)):
         w = rng.standard_normal((n_features + (bias >= 0.0), 3))
