@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from hingeline.version import __version__
+from hingeline import __version__
 
 from .options import INTERRUPTED
 
