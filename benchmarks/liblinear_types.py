@@ -184,7 +184,7 @@ class Task:
     def optimum(self, gap_tol: float) -> float:
         """Return the optimum, within a certified gap."""
         model = self.kind.estimator(C=self.C, gap_tol=gap_tol, random_state=0, max_time=LONGEST).fit(self.X, self.y)
-        return float(np.sum(model.objective_))
+        return float(model.objective_)
 
     def liblinear(self, tolerance: float) -> Any:
         """Return LIBLINEAR's model."""
@@ -279,7 +279,7 @@ def compare(task: Task, within: float, rounds: int, longest: float) -> tuple[flo
         ]
     )
     model = task.ours(ours or LADDER[-1])
-    solver = "/".join(sorted(set(np.atleast_1d(model.solver_).tolist())))
+    solver = model.solver_
     remark = solver + (f" {task.kind.stop} {task.kind.scale * ours:.2g}" if ours else f"; ours {ours}")
     if theirs:
         remark += f"; -e {task.kind.their_scale * theirs:.2g}"

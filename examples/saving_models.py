@@ -29,7 +29,7 @@ folder = TemporaryDirectory()
 path = Path(folder.name, "wine.model")
 save_model(svc, path)
 loaded = load_model(path)
-print(f"{path.stat().st_size} bytes; classes {loaded.classes_}, gaps {loaded.duality_gap_}")
+print(f"{path.stat().st_size} bytes; classes {loaded.classes_}, largest gap {loaded.duality_gap_:.1e}")
 assert (loaded.decision_function(X) == svc.decision_function(X)).all()
 
 # %%

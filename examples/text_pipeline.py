@@ -42,6 +42,6 @@ print(f"{len(texts)} texts, accuracy {scores.mean():.3f} +- {scores.std():.3f}")
 pipeline.fit(texts, labels)
 svc = pipeline[-1]
 names = pipeline[0].get_feature_names_out()
-for label, weights, gap in zip(svc.classes_, svc.coef_, svc.duality_gap_, strict=True):
+for label, weights, gap in zip(svc.classes_, svc.coef_, svc.per_class_["duality_gap"], strict=True):
     print(f"{label:13} {' '.join(names[np.argsort(-weights)[:7]])}   (within {gap:.0e} of the optimum)")
 assert scores.mean() > 0.8

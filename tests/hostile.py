@@ -117,19 +117,12 @@ def complaints(model, X, y, weights):
     elif getattr(model, "multi_class", None) == "crammer_singer":
         parts = [crammer_singer_values(model, X, y, weights)]
     else:
-        parts = [l1_values(model, X, y, weights, k) for k in range(np.size(model.converged_))]
+        parts = [l1_values(model, X, y, weights, k) for k in range(model.per_class_.n_rows)]
     found = []
     for k, (primal, dual, size, excess) in enumerate(parts):
         P, D, gap, violation, converged, reason = (
-            np.atleast_1d(getattr(model, name))[k]
-            for name in (
-                "objective_",
-                "dual_objective_",
-                "duality_gap_",
-                "kkt_violation_",
-                "converged_",
-                "stop_reason_",
-            )
+            model.per_class_[name][k]
+            for name in ("objective", "dual_objective", "duality_gap", "kkt_violation", "converged", "stop_reason")
         )
         if not np.isfinite([P, D, gap, violation]).all() or not np.isfinite(model.coef_).all():
             found.append("not finite")
@@ -153,7 +146,7 @@ def complaints(model, X, y, weights):
 def one_class_values(model, X, weights):
     """Return the primal, the dual, what the gap is relative to, and by how much the dual variables are infeasible."""
     C = (np.ones(len(X)) if weights is None else weights).astype(LONG)
-    X, w, rho, a = X.astype(LONG), model.coef_[0].astype(LONG), LONG(model.offset_), model.dual_coef_.astype(LONG)
+    X, w, rho, a = X.astype(LONG), model.coef_[0].astype(LONG), LONG(model.offset_[0]), model.dual_coef_.astype(LONG)
     total = LONG(model.nu) * C.sum()
     primal = w @ w / 2 - total * rho + np.sum(C * np.maximum(0, rho - X @ w))
     v = a @ X
@@ -196,7 +189,7 @@ def l1_values(model, X, y, weights, k):
     """Return the same for the problem of class k with an L1 or elastic-net penalty."""
     n = len(X)
     C = (model.C * (np.ones(n) if weights is None else weights)).astype(LONG)
-    several = np.size(model.converged_) > 1
+    several = model.per_class_.n_rows > 1
     s = np.where(y == (model.classes_[k] if several else model.classes_[1]), 1, -1).astype(LONG)
     w, b = model.coef_[k].astype(LONG), LONG(model.intercept_[k])
     a = s * np.atleast_2d(model.dual_coef_)[k].astype(LONG)

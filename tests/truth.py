@@ -376,7 +376,7 @@ def complaints(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> 
         values = values.data if sparse.issparse(values) else values
         if not np.isfinite(values).all():
             return [f"{name} is not finite"]
-    found: list[str] = []
+    found = _disagreements(model)
     for k, t in enumerate(truths(model, X, y, sample_weight)):
         claim = {name: _of(model, name, k) for name in CLAIMS}
         found += [f"problem {k}: {text}" for text in _complaints(model, t, claim)]
@@ -387,7 +387,24 @@ CLAIMS = ("objective_", "dual_objective_", "duality_gap_", "kkt_violation_", "co
 
 
 def _of(model: Any, name: str, k: int) -> Any:
-    return np.ravel(getattr(model, name))[k]
+    """Return what the model claims of problem ``k``: of a single one by its attributes, of several by their table."""
+    several = model.per_class_.n_rows > 1
+    return model.per_class_[name.removesuffix("_")][k] if several else getattr(model, name)
+
+
+def _disagreements(model: Any) -> list[str]:
+    """Return which attributes are not what the table of all problems makes of them."""
+    table = model.per_class_
+    if table.n_rows == 1:
+        return []
+    worst = max(range(table.n_rows), key=lambda k: (not table["converged"][k], table["duality_gap"][k]))
+    expected = {
+        **{f"{name}_": table[name].max() for name in ("n_iter", "kkt_violation", "duality_gap")},
+        **{f"{name}_": table[name].sum() for name in ("n_steps", "objective", "dual_objective")},
+        **{f"{name}_": table[name][worst] for name in ("solver", "stop_reason")},
+        "converged_": table["converged"].all(),
+    }
+    return [f"{name} is not that of the classes together" for name, v in expected.items() if getattr(model, name) != v]
 
 
 def _complaints(model: Any, t: Truth, claim: dict[str, Any]) -> list[str]:

@@ -22,8 +22,6 @@ from pathlib import Path
 from time import monotonic, perf_counter, process_time
 from typing import Any
 
-import numpy as np
-
 from source_hash import ROOT, numba_cache_dir
 
 SLOW = 5.0  # seconds that no fit of a problem as small as these may take
@@ -56,16 +54,16 @@ def try_case(case: Any) -> tuple[list[str], str, float]:
                 return found, GOOD, 0.0
             seconds = max(seconds, process_time() - begun)
         found += complaints(case.model, case.X, case.y, case.sample_weight)
-        converged = bool(np.all(case.model.converged_))
+        converged = bool(case.model.converged_)
         if not converged and not any("ConvergenceWarning" in w.category.__name__ for w in caught):
             found.append("not converged, and no warning")
         found += [f"warning: {w.message}" for w in caught if not issubclass(w.category, UserWarning)]
     asked = max(GOOD_GAP, case.model.gap_tol or 0.0) if case.model.solver == "auto" else inf  # others obey tol alone
-    if case.capped or (converged and np.max(case.model.duality_gap_) <= asked):
+    if case.capped or (converged and case.model.duality_gap_ <= asked):
         return found, GOOD, seconds
-    reason = _worst_reason(case.model)
+    reason = case.model.stop_reason_
     if reason not in ("rounding", "stalled"):
-        found.append(f"gap {np.max(case.model.duality_gap_):.1e}, but the reason is {reason!r}")
+        found.append(f"gap {case.model.duality_gap_:.1e}, but the reason is {reason!r}")
     return found, BEYOND if _is_beyond_float64(case) else OPEN, seconds
 
 
@@ -103,10 +101,6 @@ def _fit(case: Any, found: list[str]) -> bool:
     return True
 
 
-def _worst_reason(model: Any) -> str:
-    return str(np.ravel(model.stop_reason_)[int(np.argmax(np.ravel(model.duality_gap_)))])
-
-
 def worker(number: int, first: int, step: int, current: Any, ends_at: float, most: int, answers: Any) -> None:
     """Try every ``step``-th problem from ``first`` on until time is up, or ``most`` of them were tried."""
     sys.path[:0] = [str(ROOT / "tests")]
@@ -138,7 +132,7 @@ def worker(number: int, first: int, step: int, current: Any, ends_at: float, mos
         kinds[case.kind] += 1
         if outcome != GOOD:
             kinds[f"{case.kind}: {outcome}"] += 1
-            text = f"{_worst_reason(case.model)}, gap {np.max(case.model.duality_gap_):.1e}, {case.model.solver_}"
+            text = f"{case.model.stop_reason_}, gap {case.model.duality_gap_:.1e}, {case.model.solver_}"
             answers.put((outcome, str(case), text))
         for text in found:
             answers.put(("failure", str(case), text))

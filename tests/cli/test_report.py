@@ -10,6 +10,7 @@ from svmlight_files import make_rows, write_rows
 
 from hingeline import LinearSVC
 from hingeline.cli import main
+from hingeline.estimators.per_class import PerClass
 from hingeline.io import save_model
 from hingeline.io.records.run_folder import read_run
 
@@ -157,7 +158,13 @@ def test_what_is_no_run_is_a_clear_error(run, tmp_path, capsys):
 
 def test_a_native_model_whose_certificate_is_nonsense_is_a_clear_error(tmp_path, capsys):
     svc = LinearSVC().fit(*make_rows("signs"))
-    for attribute, value in (("history_", "hello"), ("duality_gap_", "small"), ("n_iter_", -5), ("dual_coef_", 3.0)):
+    nonsense = PerClass({**svc.per_class_, "n_iter": [-5]})
+    for attribute, value in (
+        ("history_", "hello"),
+        ("per_class_", {"label": [3]}),
+        ("per_class_", nonsense),
+        ("dual_coef_", 3.0),
+    ):
         good = getattr(svc, attribute)
         setattr(svc, attribute, value)
         save_model(svc, tmp_path / "native")

@@ -17,7 +17,6 @@ from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from hingeline import LinearSVC
 from hingeline.estimators import certified
-from hingeline.solution import HISTORY
 
 X, Y = classification(80, 6, seed=21)
 X_MANY, Y_MANY = classification(90, 6, seed=22, n_classes=3)
@@ -91,17 +90,20 @@ def test_attributes_of_a_binary_problem(loss, solver):
     assert model.fit_time_ > 0.0
     assert model.decision_function(X).shape == (80,)
     np.testing.assert_array_equal(model.predict(X), model.classes_[(model.decision_function(X) > 0).astype(int)])
-    assert_is_history(model.history_, model)
+    assert model.per_class_["label"].tolist() == ["all"]
+    assert_is_history(model)
 
 
-def assert_is_history(history, model, k=...):
-    assert history.dtype == HISTORY
-    assert history.dtype.names == ("sweep", "seconds", "steps", "violation", "gap")
-    assert history.size == np.asarray(model.n_iter_)[k]
-    assert history["steps"][-1] == np.asarray(model.n_steps_)[k]
-    assert (np.diff(history["seconds"]) >= 0.0).all()
-    assert (np.diff(history["steps"]) >= 0).all()
-    assert history["gap"][-1] == np.asarray(model.duality_gap_)[k]
+def assert_is_history(model):
+    assert model.history_.dtype.names == ("problem", "sweep", "seconds", "steps", "violation", "gap")
+    assert (np.diff(model.history_["problem"]) >= 0).all()
+    for k, of_class in enumerate(model.per_class_.rows()):
+        history = model.history_[model.history_["problem"] == k]
+        assert history.size == of_class["n_iter"]
+        assert history["steps"][-1] == of_class["n_steps"]
+        assert (np.diff(history["seconds"]) >= 0.0).all()
+        assert (np.diff(history["steps"]) >= 0).all()
+        assert history["gap"][-1] == of_class["duality_gap"]
 
 
 def test_attributes_of_one_versus_rest():
@@ -114,11 +116,16 @@ def test_attributes_of_one_versus_rest():
     signs = np.where(Y_MANY == np.arange(3)[:, None], 1, -1)
     assert (model.dual_coef_ * signs >= 0.0).all()
     np.testing.assert_array_equal(model.support_, np.flatnonzero(model.dual_coef_.any(axis=0)))
-    for name in SCALARS:
-        assert np.asarray(getattr(model, name)).shape == (3,), name
-    assert len(model.history_) == 3
-    for k, history in enumerate(model.history_):
-        assert_is_history(history, model, k)
+    for name, kind in SCALARS.items():
+        assert isinstance(getattr(model, name), kind), name
+    table = model.per_class_
+    assert table["label"].tolist() == [0, 1, 2]
+    assert model.n_iter_ == table["n_iter"].max()
+    assert model.n_steps_ == table["n_steps"].sum()
+    assert model.objective_ == table["objective"].sum() >= model.dual_objective_ == table["dual_objective"].sum()
+    assert model.duality_gap_ == table["duality_gap"].max()
+    assert model.kkt_violation_ == table["kkt_violation"].max()
+    assert_is_history(model)
     assert model.decision_function(X_MANY).shape == (90, 3)
 
 
@@ -158,7 +165,10 @@ def test_max_time_is_for_all_classes_together(monkeypatch):
     assert given[0] == 10.0
     assert max(given[1:]) < 1e-6
     assert np.isfinite(model.coef_).all()
-    assert (model.duality_gap_ <= 1.0).all()
+    assert model.duality_gap_ <= 1.0
+    assert model.stop_reason_ == "max_time"
+    assert not model.converged_
+    assert model.per_class_["converged"].tolist() == [True, False, False, False]
 
 
 def test_max_time_warns_and_leaves_a_usable_model():
@@ -244,7 +254,7 @@ def test_warm_start_of_one_versus_rest():
     model = LinearSVC(solver="avsf", tol=1e-6, warm_start=True, random_state=0).fit(X_MANY, Y_MANY)
     first = model.n_iter_
     model.fit(X_MANY, Y_MANY)
-    assert (model.n_iter_ < first / 2).all()
+    assert model.n_iter_ < first / 2
 
 
 @pytest.mark.parametrize(("data", "labels"), [(X, Y), (X_MANY, Y_MANY)], ids=["binary", "many"])
@@ -281,7 +291,8 @@ def test_pickle(protocol):
     loaded = pickle.loads(pickle.dumps(model, protocol))
     np.testing.assert_array_equal(loaded.decision_function(X_MANY), model.decision_function(X_MANY))
     assert loaded.get_params() == model.get_params()
-    assert loaded.history_[0].tobytes() == model.history_[0].tobytes()
+    assert loaded.history_.tobytes() == model.history_.tobytes()
+    assert loaded.per_class_ == model.per_class_
 
 
 def test_clone_forgets_the_fit_only():
@@ -316,7 +327,7 @@ def test_in_the_company_of_scikit_learn():
     search.fit(X_MANY, Y_MANY)
     assert search.best_score_ > 0.5
     assert search.predict(X_MANY).shape == Y_MANY.shape
-    assert search.best_estimator_[-1].converged_.all()
+    assert search.best_estimator_[-1].converged_
 
 
 def test_warm_start_of_a_model_without_dual_variables():

@@ -69,7 +69,7 @@ def assert_equals_sklearn(X, y, loss, C, parameters, *, sample_weight=None, weig
     dense = X.toarray() if sparse.issparse(X) else X
     expected = objectives(peer, dense, y, loss, C, weights)
     np.testing.assert_allclose(objectives(model, dense, y, loss, C, weights), expected, rtol=REL)
-    np.testing.assert_allclose(np.atleast_1d(model.objective_), expected, rtol=REL)
+    np.testing.assert_allclose(model.per_class_["objective"], expected, rtol=REL)
     np.testing.assert_allclose(model.coef_, peer.coef_, rtol=0, atol=1e-3)
     np.testing.assert_array_equal(model.predict(X), peer.predict(X))
 

@@ -28,7 +28,7 @@ def test_same_optimum_as_scikit_learn(nu):
     X = cloud()
     ours = OneClassSVM(nu=nu, tol=1e-9, random_state=0).fit(X)
     peer = SklearnOneClassSVM(kernel="linear", nu=nu, tol=1e-9).fit(X)
-    value = one_class_primal(X, ours.coef_[0], ours.offset_, nu, np.ones(100))
+    value = one_class_primal(X, ours.coef_[0], ours.offset_[0], nu, np.ones(100))
     other = one_class_primal(X, peer.coef_[0], peer.offset_[0], nu, np.ones(100))
     assert ours.objective_ == pytest.approx(value, rel=1e-9)
     assert value <= other + 1e-9 * abs(other)
@@ -85,7 +85,7 @@ def test_feasible_consistent_and_certified(seed, nu, max_iter):
     assert (alpha <= weights).all()
     assert alpha.sum() == pytest.approx(nu * weights.sum(), rel=1e-12)
     np.testing.assert_allclose(model.coef_[0], alpha @ X, atol=1e-11)
-    w, rho = model.coef_[0], model.offset_
+    w, rho = model.coef_[0], model.offset_[0]
     size = 1e-10 * (1.0 + w @ w)
     assert model.objective_ == pytest.approx(one_class_primal(X, w, rho, nu, weights), rel=1e-10, abs=size)
     v = alpha @ X
@@ -121,7 +121,7 @@ def test_equal_rows_share_what_is_left(nu):
     assert model.dual_coef_.sum() == pytest.approx(70 * nu, rel=1e-12)
     once = OneClassSVM(nu=nu, gap_tol=1e-7, solver="hybrid").fit(X[::10], sample_weight=np.full(7, 10.0))
     assert model.objective_ == pytest.approx(once.objective_, rel=1e-6)
-    w, rho = model.coef_[0], model.offset_
+    w, rho = model.coef_[0], model.offset_[0]
     assert model.objective_ == pytest.approx(one_class_primal(X, w, rho, nu, np.ones(70)), rel=1e-9)
 
 

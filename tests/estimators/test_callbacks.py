@@ -39,8 +39,10 @@ def test_a_callable_sees_every_sweep_of_every_class():
     assert all(isinstance(progress, Progress) for progress in listener.seen)
     for k in range(3):
         of_class = [p for p in listener.seen if p.problem == k]
-        assert [p.n_iter for p in of_class] == list(range(1, model.n_iter_[k] + 1))
-        np.testing.assert_array_equal([p.violation for p in of_class], model.history_[k]["violation"])
+        assert [p.n_iter for p in of_class] == list(range(1, model.per_class_["n_iter"][k] + 1))
+        np.testing.assert_array_equal(
+            [p.violation for p in of_class], model.history_["violation"][model.history_["problem"] == k]
+        )
 
 
 def test_watching_changes_nothing():
@@ -67,11 +69,11 @@ def test_a_true_answer_ends_training_with_a_usable_model_and_no_warning(estimato
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(X3, y)
-    assert np.all(np.equal(model.stop_reason_, "callback"))
-    assert np.all(np.equal(model.n_iter_, 2))
-    assert not np.any(model.converged_)
+    assert set(model.per_class_["stop_reason"]) == {model.stop_reason_} == {"callback"}
+    assert set(model.per_class_["n_iter"]) == {model.n_iter_} == {2}
+    assert not model.per_class_["converged"].any()
     assert np.isfinite(model.predict(X3)).all()
-    assert np.all(np.greater(model.duality_gap_, 0.0))
+    assert (model.per_class_["duality_gap"] > 0.0).all()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -213,7 +215,7 @@ class TestScikitLearn:
         model = LinearSVC(solver="avsf", tol=1e-2, random_state=0)
         log = self.log_of(model, X3, Y3)
         for k in range(3):
-            assert sum(row["parent_task_id_path"] == (0, k) for row in log) == model.n_iter_[k]
+            assert sum(row["parent_task_id_path"] == (0, k) for row in log) == model.per_class_["n_iter"][k]
         assert log[-1]["accuracy"] == model.score(X3, Y3)
 
     @pytest.mark.parametrize(

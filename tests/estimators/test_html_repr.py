@@ -40,7 +40,7 @@ def test_one_line_a_class_and_labels_are_text():
     assert "3 of 3 problems converged" in html
     assert "&lt;b&gt;red" in html
     assert "<b>red" not in html
-    for objective in svc.objective_:
+    for objective in svc.per_class_["objective"]:
         assert f"{objective:.7g}" in html
 
 

@@ -39,7 +39,7 @@ def results():
         model = LinearSVC(multi_class="crammer_singer", solver=solver, tol=1e-10, random_state=0).fit(twice, labels)
         found[f"Crammer-Singer {solver}"] = [*model.coef_.ravel(), model.objective_, model.dual_objective_]
         model = OneClassSVM(solver=solver, nu=0.3, tol=1e-10, random_state=0).fit(csr(X + 1.0))
-        found[f"one class {solver}"] = [*model.coef_.ravel(), model.offset_, model.objective_]
+        found[f"one class {solver}"] = [*model.coef_.ravel(), *model.offset_, model.objective_]
     wide = np.hstack([X] + [X[:, [0]] * X[:, [1]] + k * X for k in range(1, 140)])  # few columns have another way
     for rows in (X, wide):
         how = {"solver": "hybrid", "tol": 1e-9, "max_iter": 3, "random_state": 0}

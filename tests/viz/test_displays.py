@@ -62,8 +62,9 @@ class TestConvergence:
     def test_one_line_a_class_and_one_panel(self):
         ax = Figure().add_subplot()
         ConvergenceDisplay.from_estimator(THREE, ax=ax, y="violation")
-        for k, history in enumerate(THREE.history_):
-            np.testing.assert_array_equal(lines_of(ax)[f"class {k}"].get_ydata(), history["violation"])
+        for k in range(3):
+            of_class = THREE.history_[THREE.history_["problem"] == k]
+            np.testing.assert_array_equal(lines_of(ax)[f"class {k}"].get_ydata(), of_class["violation"])
 
     def test_many_lines_have_no_legend(self):
         histories = {str(k): BINARY["avsf"].history_ for k in range(20)}

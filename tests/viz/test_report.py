@@ -170,8 +170,8 @@ def test_an_estimator_is_told_of_with_its_own_values(tmp_path):
     page = written(tmp_path, svc, data=(X, labels))
     check_harmless(page)
     values = {a["value"] for a in page.named("data")}
-    for attribute in ("objective_", "dual_objective_", "duality_gap_", "kkt_violation_", "fit_time_"):
-        assert {repr(float(v)) for v in getattr(svc, attribute)} <= values, attribute
+    for column in ("objective", "dual_objective", "duality_gap", "kkt_violation", "fit_time"):
+        assert {repr(v) for v in svc.per_class_[column].tolist()} <= values, column
     assert repr(svc.score(X, labels)) in values
     assert repr(float(svc.coef_.max())) in values
     text = "".join(page.text)
@@ -179,7 +179,7 @@ def test_an_estimator_is_told_of_with_its_own_values(tmp_path):
     assert "<blue>" in text
     assert [m["name"] for m in page.json["convergence"]["problems"]] == sorted(svc.classes_)
     for problem, label in zip(page.json["convergence"]["problems"], sorted(svc.classes_), strict=True):
-        history = svc.history_[list(svc.classes_).index(label)]
+        history = svc.history_[svc.history_["problem"] == list(svc.classes_).index(label)]
         assert problem["violation"] == history["violation"].tolist()
 
 

@@ -28,24 +28,11 @@ from .base import dense_coef
 from .callbacks import CallbackSupport
 from .checkpoint import Start
 from .html_repr import CertificateRepr
+from .per_class import PerClass, joined, overall
 from .scaling import advice_on_scale
 from .training_set import TrainingSet
 from .watch import Watch
 
-PER_SOLUTION = {
-    "n_iter_": "n_iter",
-    "n_steps_": "n_steps",
-    "fit_time_": "seconds",
-    "solver_": "solver",
-    "converged_": "converged",
-    "stop_reason_": "stop_reason",
-}
-CERTIFIED = {
-    "kkt_violation_": "violation",
-    "objective_": "primal",
-    "dual_objective_": "dual",
-    "duality_gap_": "gap",
-}
 TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "dual": ["boolean", StrOptions({"auto"})],
     "solver": [StrOptions(set(SOLVERS))],
@@ -112,8 +99,12 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
 
     def _fit_rows(self, rows: TrainingSet, start: Start) -> Any:
         with Watch(self, rows) as watch:
+            begun = perf_counter()
             solutions = self._train(rows, watch.start_or(start), watch)
+            seconds = perf_counter() - begun
             self._keep(rows, solutions)
+            if len(solutions) > 1:  # several may have been trained at the same time
+                self.fit_time_ = seconds
             watch.trained(solutions)
         self._report(rows, solutions)
         return self
@@ -189,14 +180,8 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         """Set the attributes that were ``known`` before training, and those that tell how it went."""
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(known)
-        single = len(solutions) == 1
-        for name, field in PER_SOLUTION.items():
-            values = [getattr(s, field) for s in solutions]
-            setattr(self, name, values[0] if single else np.array(values))
-        for name, field in CERTIFIED.items():
-            values = [getattr(s.certificate, field) for s in solutions]
-            setattr(self, name, values[0] if single else np.array(values))
-        self.history_ = solutions[0].history if single else [s.history for s in solutions]
+        self.__dict__.update(overall(PerClass.of(solutions, known.get("classes_", ()))))
+        self.history_ = joined([s.history for s in solutions])
 
     def _report(self, rows: TrainingSet, solutions: list[Solution]) -> None:
         """Print a line per problem if ``verbose``, and warn if a cap ended training."""

@@ -7,21 +7,9 @@ its usual box.
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
-import numpy as np
-
-COLUMNS = {
-    "objective": "objective_",
-    "relative gap": "duality_gap_",
-    "converged": "converged_",
-    "ended by": "stop_reason_",
-    "sweeps": "n_iter_",
-    "seconds": "fit_time_",
-    "engine": "solver_",
-}
-MOST_ROWS = 30
+from .per_class import MOST_ROWS, SHOWN
 
 
 class CertificateRepr:
@@ -55,62 +43,32 @@ class _Below:
 
 def _certified(estimator: Any) -> bool:
     """Tell whether there is a certificate; a model from one of LIBLINEAR's files has none."""
-    return all(hasattr(estimator, attribute) for attribute in COLUMNS.values())
-
-
-def _rows(estimator: Any) -> list[tuple[str, list[str]]]:
-    """Return a name and the values for each problem."""
-    columns = [np.atleast_1d(getattr(estimator, attribute)) for attribute in COLUMNS.values()]
-    count = columns[0].size
-    names = [str(label) for label in estimator.classes_] if count > 1 else [""]
-    return [
-        (names[k], [_short(title, c[k].item()) for title, c in zip(COLUMNS, columns, strict=True)])
-        for k in range(count)
-    ]
-
-
-def _short(title: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    digits = 7 if title == "objective" else 3
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    return hasattr(estimator, "per_class_")
 
 
 def _caption(estimator: Any) -> str:
-    converged, gaps = np.atleast_1d(estimator.converged_), np.atleast_1d(estimator.duality_gap_)
-    seconds, engines = np.sum(estimator.fit_time_), sorted(set(np.atleast_1d(estimator.solver_).tolist()))
-    word = "converged" if converged.all() else "not converged"
+    converged = estimator.per_class_["converged"]
+    word = "converged" if estimator.converged_ else "not converged"
     if converged.size == 1:
-        word += f", objective {float(np.ravel(estimator.objective_)[0]):.6g}"
+        word += f", objective {estimator.objective_:.6g}"
     else:
-        word = f"{np.count_nonzero(converged)} of {converged.size} problems converged"
-    return f"{word}, relative gap {gaps.max():.1e}, {seconds:.3g} s, {', '.join(engines)}"
+        word = f"{int(converged.sum())} of {converged.size} problems converged"
+    engines = ", ".join(sorted(set(estimator.per_class_["solver"].tolist())))
+    return f"{word}, relative gap {estimator.duality_gap_:.1e}, {estimator.fit_time_:.3g} s, {engines}"
 
 
 def _text(estimator: Any) -> str:
     """Return the certificate as plain text, for boxes that hold nothing else."""
-    lines = []
-    for name, values in _rows(estimator)[:MOST_ROWS]:
-        text = ", ".join(f"{title} {value}" for title, value in zip(COLUMNS, values, strict=True))
-        lines.append(f"{name}: {text}" if name else text)
+    lines, rows = [], estimator.per_class_.shown()
+    for label, values in rows[:MOST_ROWS]:
+        text = ", ".join(f"{title} {value}" for title, value in zip(SHOWN, values, strict=True))
+        lines.append(f"{label}: {text}" if len(rows) > 1 else text)
     return "\n".join(lines)
 
 
 def _table(estimator: Any) -> str:
     """Return the certificate as a table that looks like scikit-learn's own."""
-    rows = _rows(estimator)
-    head = "".join(f"<th>{title}</th>" for title in COLUMNS)
-    several = len(rows) > 1
-    body = "".join(
-        "<tr>"
-        + (f'<td class="param">{escape(name)}</td>' if several else "")
-        + "".join(f'<td class="value">{escape(value)}</td>' for value in values)
-        + "</tr>"
-        for name, values in rows[:MOST_ROWS]
-    )
-    if len(rows) > MOST_ROWS:
-        body += f'<tr><td colspan="{len(COLUMNS) + 1}">and {len(rows) - MOST_ROWS} more</td></tr>'
     return (
-        '<div class="estimator-table"><details open><summary>Certificate</summary><table class="parameters-table">'
-        f"<tbody><tr>{'<th>class</th>' if several else ''}{head}</tr>{body}</tbody></table></details></div>"
+        '<div class="estimator-table"><details open><summary>Certificate</summary>'
+        f"{estimator.per_class_._repr_html_()}</details></div>"
     )

@@ -79,12 +79,19 @@ class LinearSVC(SparsePenaltyClassifier):
         with w_c = sum_i alpha_ic x_i.
     support_ : ndarray
         Rows with a dual variable that is not zero, in any problem.
-    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
-        Sweeps, visits of rows, seconds of training, engine, whether training converged, what ended it, and one record
-        per sweep. One value each for a single problem, one value per class otherwise.
+    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_
+        Sweeps, visits of rows, seconds of training, engine, whether training converged, and what ended it. For several
+        classes ``n_iter_`` is the largest, ``n_steps_`` the sum, ``converged_`` tells whether all have converged, and
+        ``solver_`` and ``stop_reason_`` are those of the class that did worst.
     kkt_violation_, duality_gap_, objective_, dual_objective_
         The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
-        ``objective_``.
+        ``objective_``. For several classes the largest violation and gap, and the sums of the objectives.
+    per_class_ : table
+        The same for each class: ``per_class_["duality_gap"]`` is an array in the order of ``per_class_["label"]``. A
+        single row, labelled "all", if a single problem was trained.
+    history_ : structured ndarray
+        One record per sweep: ``problem`` (0, or the number of the class), ``sweep``, ``seconds``, ``steps``,
+        ``violation`` and ``gap`` (NaN if it was not computed).
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
@@ -215,5 +222,5 @@ class LinearSVC(SparsePenaltyClassifier):
             class_weight=self.class_weight,
             random_state=self.random_state,
         )
-        model.n_iter_ = int(np.max(self.n_iter_))
+        model.n_iter_ = self.n_iter_
         return self._copy_model_to(model)

@@ -74,7 +74,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         beta_i, with ``coef_`` = sum_i beta_i x_i.
     support_ : ndarray
         Rows with beta_i != 0.
-    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
+    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_, per_class_
         As in ``LinearSVC``.
     kkt_violation_, duality_gap_, objective_, dual_objective_
         The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and

@@ -14,6 +14,7 @@ from ..io.models.kinds import ModelKind
 from ..io.models.liblinear_file import INT_MAX, LinearModel, ModelFileError
 from ..io.models.solver_types import SOLVER_TYPES, SolverType
 from .base import dense_coef
+from .per_class import ALL, COLUMNS, PerClass, joined, overall
 
 LEARNED = re.compile(r"[a-z]\w*_")  # scikit-learn's convention
 
@@ -52,6 +53,8 @@ def to_record(estimator: Any) -> dict[str, Any]:
         params["random_state"] = None  # the state of a generator is not learned
     learned = {key: value for key, value in vars(estimator).items() if LEARNED.fullmatch(key)}
     learned["coef_"] = dense_coef(estimator.coef_)
+    if "per_class_" in learned:
+        learned["per_class_"] = dict(learned["per_class_"])
     return {"parameters": params, "learned": learned}
 
 
@@ -67,9 +70,29 @@ def from_record(estimator_class: Any, record: dict[str, Any]) -> Any:
     estimator.set_params(**params)
     if not all(isinstance(key, str) and LEARNED.fullmatch(key) for key in learned):
         raise ModelFileError("the name of a learned attribute does not end in an underscore: the file is damaged.")
-    vars(estimator).update(learned)
+    vars(estimator).update(_present_form(learned))
     _check_shapes(estimator)
     return estimator
+
+
+def _present_form(learned: dict[str, Any]) -> dict[str, Any]:
+    """Return learned attributes in the form that they have today; files of earlier versions hold others."""
+    learned = dict(learned)
+    if "offset_" in learned:
+        learned["offset_"] = np.atleast_1d(learned["offset_"])
+    try:
+        if "per_class_" in learned:
+            learned["per_class_"] = PerClass.read(learned["per_class_"])
+        elif "duality_gap_" in learned:  # there was an array per attribute, and a history per class
+            gaps = np.atleast_1d(learned["duality_gap_"])
+            label = learned["classes_"] if gaps.size > 1 else [ALL]
+            of_problems = {name: np.atleast_1d(learned[f"{name}_"]) for name in COLUMNS}
+            learned.update(overall(PerClass.read({"label": label, **of_problems})))
+            histories = learned["history_"]
+            learned["history_"] = joined(histories if isinstance(histories, list) else [histories])
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        raise ModelFileError("what it says of training does not fit together: the file is damaged.") from None
+    return learned
 
 
 def _check_shapes(estimator: Any) -> None:

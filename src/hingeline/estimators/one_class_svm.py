@@ -57,17 +57,16 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
-    offset_, intercept_
-        rho, and an array with -rho: ``decision_function`` returns ``score_samples`` - ``offset_``.
+    offset_, intercept_ : ndarray of shape (1,)
+        rho and -rho: ``decision_function`` returns ``score_samples`` - ``offset_``.
     dual_coef_ : ndarray of shape (n_samples,)
         alpha_i, with ``coef_`` = sum_i alpha_i x_i up to rounding; one entry per row, also if it is zero.
     support_ : ndarray
         Rows with alpha_i > 0.
     n_features_in_, feature_names_in_
         As in scikit-learn.
-    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
-        Sweeps, visits of rows, seconds of training, engine, whether training converged, what ended it, and one record
-        per sweep.
+    n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_, per_class_
+        As in ``LinearSVC``.
     kkt_violation_, duality_gap_, objective_, dual_objective_
         The certificate, exact for the returned weights. The optimum is negative, and the gap relative to its size.
     """
@@ -155,4 +154,4 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
 
 def _model(w: np.ndarray, rho: float) -> dict[str, Any]:
     offset = rho - ON_BOUNDARY * abs(rho)
-    return {"coef_": w[None, :], "offset_": offset, "intercept_": np.array([-offset])}
+    return {"coef_": w[None, :], "offset_": np.array([offset]), "intercept_": np.array([-offset])}

@@ -69,14 +69,10 @@ class ConvergenceDisplay(style.Panels):
             if not hasattr(estimator, "history_"):
                 raise ValueError(f"{type(estimator).__name__} has no history_: fit it first.")
             goals.append((None if estimator.gap_tol is not None else estimator.tol, estimator.gap_tol))
-            parts = {"": estimator.history_}
-            if isinstance(estimator.history_, list):
-                parts = {f"class {c}": h for c, h in zip(estimator.classes_, estimator.history_, strict=True)}
-            for part, history in parts.items():
-                engine = np.unique(np.atleast_1d(estimator.solver_)).tolist()
-                whole = name or (part if part else " ".join(engine))
-                label = f"{name}, {part}" if name and part else whole
-                histories[_unused(label, histories)] = history
+            labels, whole = estimator.per_class_["label"], estimator.history_
+            for k, part in enumerate([f"class {label}" for label in labels] if labels.size > 1 else [""]):
+                label = f"{name}, {part}" if name and part else name or part or estimator.solver_
+                histories[_unused(label, histories)] = whole[whole["problem"] == k]
         tol, gap_tol = (goal if len(set(goal)) == 1 else (None,) for goal in zip(*goals, strict=True))
         return cls(histories=histories, tol=tol[0], gap_tol=gap_tol[0]).plot(ax=ax, **how)
 

@@ -31,7 +31,9 @@ def test_models_of_every_version_are_read(version, name):
         else:
             np.testing.assert_allclose(found[method], values, rtol=1e-12, atol=1e-12)
     if not name.startswith("liblinear"):
-        assert np.isfinite(model.duality_gap_).all()
+        assert np.isfinite(model.duality_gap_)
+        assert model.per_class_["duality_gap"].max() == model.duality_gap_
+        assert set(model.history_["problem"]) == set(range(model.per_class_.n_rows))
         model.set_params(**model.get_params())
 
 

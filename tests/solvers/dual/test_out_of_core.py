@@ -205,7 +205,7 @@ def test_one_versus_rest(stored):
     options = {"loss": "hinge", "C": 0.1, "gap_tol": GAP, "random_state": 0}
     out = LinearSVC(**options, n_jobs=2).fit(stored(csr(X, value=np.float32)), y)
     within = LinearSVC(**options).fit(X.astype(np.float32), y)
-    assert all(name.startswith("out_of_core") for name in out.solver_)
+    assert all(name.startswith("out_of_core") for name in out.per_class_["solver"])
     np.testing.assert_allclose(out.objective_, within.objective_, rtol=2 * GAP)
     assert np.mean(out.predict(X) == within.predict(X)) > 0.98
     again = out.set_params(warm_start=True).fit(stored(csr(X, value=np.float32)), y)

@@ -72,7 +72,7 @@ def _run(source: Any, estimator: Any) -> dict[str, Any]:
         "title": f"{name}, {params['loss'].replace('_', ' ')}" if isinstance(params.get("loss"), str) else name,
         "settings": {key: _scalar(value) for key, value in params.items() if key != "dual"},
         "data": {**data, "name": TRAINING, "rows": rows, "columns": int(estimator.n_features_in_)},
-        "machines": _problems(estimator) if hasattr(estimator, "duality_gap_") else [],
+        "machines": _problems(estimator) if hasattr(estimator, "per_class_") else [],
         "evaluation": None,
         "environment": environment(),
     }
@@ -91,32 +91,31 @@ def _scalar(value: Any) -> str | float | bool | None:
 
 
 def _problems(estimator: Any) -> list[dict[str, Any]]:
-    gaps = np.atleast_1d(estimator.duality_gap_)
-    histories = [estimator.history_] if gaps.size == 1 else estimator.history_
-    dual = np.atleast_2d(estimator.dual_coef_)
-    shared = gaps.size == 1  # one problem, whatever the number of classes
-    several = not shared and is_classifier(estimator)
+    table, whole = estimator.per_class_, estimator.history_
+    several = table.n_rows > 1
+    fields = [name for name in whole.dtype.names if name != "problem"]
 
-    def of(name: str, k: int) -> Any:
-        return np.atleast_1d(getattr(estimator, name))[k].item()
+    def n_support(k: int) -> int:
+        dual = np.atleast_2d(estimator.dual_coef_)
+        return int(np.count_nonzero(dual[k] if several else dual.any(axis=0)))
 
     return [
         {
-            "label": label_text(estimator.classes_.tolist()[k]) if several else None,
-            "solver": str(of("solver_", k)),
-            "n_iter": of("n_iter_", k),
-            "n_steps": of("n_steps_", k),
-            "n_support": int(np.count_nonzero(dual.any(axis=0) if shared else dual[k])),
-            "seconds": float(of("fit_time_", k)),
-            "converged": bool(of("converged_", k)),
-            "stop_reason": str(of("stop_reason_", k)),
-            "violation": number(of("kkt_violation_", k)),
-            "primal": number(of("objective_", k)),
-            "dual": number(of("dual_objective_", k)),
-            "gap": number(of("duality_gap_", k)),
-            "history": history(histories[k]),
+            "label": label_text(row["label"]) if several else None,
+            "solver": row["solver"],
+            "n_iter": row["n_iter"],
+            "n_steps": row["n_steps"],
+            "n_support": n_support(k),
+            "seconds": row["fit_time"],
+            "converged": row["converged"],
+            "stop_reason": row["stop_reason"],
+            "violation": number(row["kkt_violation"]),
+            "primal": number(row["objective"]),
+            "dual": number(row["dual_objective"]),
+            "gap": number(row["duality_gap"]),
+            "history": history(whole[fields][whole["problem"] == k]),
         }
-        for k in range(gaps.size)
+        for k, row in enumerate(table.rows())
     ]
 
 
