@@ -1,17 +1,19 @@
 """What a fitted model claims, recomputed: primal, dual, feasibility and violation, without the package's kernels.
 
-From ``coef_``, ``intercept_`` and ``dual_coef_`` alone, in fractions for small problems and in compensated sums for
-large ones. ``complaints`` lists every claim of a model that is not true beyond rounding, so a test asserts that there
-are none. What rounding may do is bounded row by row: compiled code computes each score to d + 3 roundings of the sum
-of its terms' sizes, and each weight of the dual variables to n.
+From ``coef_``, ``intercept_`` and ``dual_coef_`` alone: in numbers of 100 digits for small problems, their sums of
+products exactly, and in compensated sums for large ones. ``complaints`` lists every claim of a model that is not true
+beyond rounding, so a test asserts that there are none. What rounding may do is bounded row by row: compiled code
+computes each score to d + 3 roundings of the sum of its terms' sizes, and each weight of the dual variables to n.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
-from fractions import Fraction
-from math import exp, fsum, inf, isfinite, log, log1p
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from functools import lru_cache, wraps
+from math import exp, fsum, isfinite, log, log1p
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,44 +21,41 @@ from scipy import sparse
 
 U = 2.0**-53
 SLACK = 1e-12  # relative: what bounds and equations may miss by
-AT_BOUND = Fraction(1 - 2**-50)  # share of a bound that counts as the bound: it was rounded too
+AT_BOUND = 2**50  # a variable is at a bound if no more than one part in so many is missing: the bound was rounded too
 LARGEST_EXACT = 4_000  # values of X; more are summed with compensation
 GOOD_GAP = 1e-3  # a model that says it has converged is at least as good
 REASONS = {"tol", "gap_tol", "rounding", "max_iter", "max_time", "callback", "interrupted", "stalled"}
 
 
+DIGITS = Context(prec=100, Emax=MAX_EMAX, Emin=MIN_EMIN)
+DIGITS_OF_LOGARITHMS = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
 class Exact:
-    """Fractions. A float is an integer over a power of two, so sums of products are sums of integers."""
+    """Decimals of 100 digits. A float is an integer over a power of two, so sums of products are sums of integers."""
 
-    @staticmethod
-    def number(value: float) -> Fraction:
-        return Fraction(float(value))
+    number = Decimal
 
-    def times(self, X: np.ndarray, w: np.ndarray) -> list[Fraction]:
+    def times(self, X: np.ndarray, w: np.ndarray) -> list[Decimal]:
         """Return X w."""
-        values, places = _integers(w.tolist())
-        flat, more = _integers(X.ravel().tolist())
-        d = len(values)
-        return [
-            Fraction(sum(a * b for a, b in zip(flat[i : i + d], values, strict=True)), 1 << (places + more))
-            for i in range(0, len(flat), d)
-        ]
+        values, places = _integers(w)
+        flat, more = _integers(X.ravel())
+        d, unit = len(values), _half_to_the(places + more)
+        return [sum(map(mul, flat[i : i + d], values)) * unit for i in range(0, len(flat), d)]
 
     @staticmethod
-    def softplus(m: Fraction) -> Fraction:
+    def softplus(m: Decimal) -> Decimal:
         """Return log(1 + exp(m))."""
-        with localcontext() as context:
-            context.prec = 60
-            if m > 2000 or m < -2000:
-                return max(m, Fraction(0))
-            return Fraction((1 + _decimal(m).exp()).ln())
+        if m > 2000 or m < -2000:
+            return max(m, Decimal(0))
+        with localcontext(DIGITS_OF_LOGARITHMS):
+            return (1 + m.exp()).ln()
 
     @staticmethod
-    def entropy(a: Fraction) -> Fraction:
+    def entropy(a: Decimal) -> Decimal:
         """Return -a log(a) - (1 - a) log(1 - a)."""
-        with localcontext() as context:
-            context.prec = 60
-            return sum((Fraction(-_decimal(p) * _decimal(p).ln()) for p in (a, 1 - a) if p > 0), Fraction(0))
+        with localcontext(DIGITS_OF_LOGARITHMS):
+            return sum((-p * p.ln() for p in (a, 1 - a) if p > 0), Decimal(0))
 
 
 class Compensated:
@@ -81,15 +80,18 @@ class Compensated:
         return -sum(p * log(p) for p in (a, 1.0 - a) if p > 0.0)
 
 
-def _integers(values: list[float]) -> tuple[list[int], int]:
+def _integers(values: np.ndarray) -> tuple[list[int], int]:
     """Return integers that are the values times the same power of two, and that power."""
-    ratios = [value.as_integer_ratio() for value in values]
+    ratios = [value.as_integer_ratio() for value in values.tolist()]
     places = max((q.bit_length() - 1 for _, q in ratios), default=0)
     return [p << (places + 1 - q.bit_length()) for p, q in ratios], places
 
 
-def _decimal(a: Fraction) -> Decimal:
-    return Decimal(a.numerator) / Decimal(a.denominator)
+@lru_cache
+def _half_to_the(power: int) -> Decimal:
+    """Return 2^-power."""
+    with localcontext(DIGITS):
+        return 1 / Decimal(1 << power)
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
@@ -113,32 +115,40 @@ class Row(NamedTuple):
     violation: Any
 
 
+def _is_at(bound: Any, alpha: Any) -> bool:
+    """Tell whether a variable has reached its upper bound."""
+    return bool(alpha >= bound - bound / AT_BOUND)
+
+
 def _margin_hinge(C: Any, y: Any, f: Any, beta: Any, power: int) -> Row:
     xi, alpha = max(1 - y * f, 0), y * beta
     if power == 1:
-        upper, g = C, 1 - y * f
+        g, is_at_upper, outside = 1 - y * f, _is_at(C, alpha), max(-alpha, alpha - C, 0)
         loss, steepness, dual = C * xi, C, alpha
     else:
-        upper, g = inf, 1 - y * f - alpha / (2 * C)
+        g, is_at_upper, outside = 1 - y * f - alpha / (2 * C), False, max(-alpha, 0)
         loss, steepness, dual = C * xi * xi, 2 * C * xi, alpha - alpha * alpha / (4 * C)
-    violation = 0 if (alpha <= 0 and g < 0) or (alpha >= upper * AT_BOUND and g > 0) else abs(g)
-    return Row(loss, steepness, dual, max(-alpha, alpha - upper, 0), violation)
+    violation = 0 if (alpha <= 0 and g < 0) or (is_at_upper and g > 0) else abs(g)
+    return Row(loss, steepness, dual, outside, violation)
 
 
 def _insensitive(C: Any, y: Any, f: Any, beta: Any, epsilon: Any, power: int) -> Row:
     xi, size = max(abs(y - f) - epsilon, 0), abs(beta)
     loss, steepness = (C * xi, C) if power == 1 else (C * xi * xi, 2 * C * xi)
-    upper = C if power == 1 else inf
+    is_at_bound = power == 1 and _is_at(C, size)
     curve = 0 if power == 1 else 1 / (2 * C)
-    right = -inf if beta >= upper * AT_BOUND else y - f - (epsilon if beta >= 0 else -epsilon) - curve * beta
-    left = inf if beta <= -upper * AT_BOUND else y - f - (epsilon if beta > 0 else -epsilon) - curve * beta
+    violation: Any = 0
+    if not (is_at_bound and beta > 0):  # it may grow
+        violation = max(violation, y - f - (epsilon if beta >= 0 else -epsilon) - curve * beta)
+    if not (is_at_bound and beta < 0):  # it may fall
+        violation = max(violation, f - y + (epsilon if beta > 0 else -epsilon) + curve * beta)
     dual = y * beta - epsilon * size - curve * beta * beta / 2
-    return Row(loss, steepness, dual, max(size - upper, 0), max(right, -left, 0))
+    return Row(loss, steepness, dual, max(size - C, 0) if power == 1 else 0, violation)
 
 
 def _pinball(C: Any, y: Any, f: Any, beta: Any, q: Any) -> Row:
     r, lower, upper = y - f, C * (q - 1), C * q
-    violation = max(r if beta < upper * AT_BOUND else 0, -r if beta > lower * AT_BOUND else 0, 0)
+    violation = max(0 if _is_at(upper, beta) else r, 0 if _is_at(-lower, -beta) else -r, 0)
     return Row(max(upper * r, lower * r), C, y * beta, max(beta - upper, lower - beta, 0), violation)
 
 
@@ -199,6 +209,18 @@ class Truth(NamedTuple):
         return self.primal - self.difference
 
 
+def _in_100_digits(recompute: Callable[..., Truth]) -> Callable[..., Truth]:
+    """Decorate a function that works with decimals."""
+
+    @wraps(recompute)
+    def recompute_in_digits(*given: Any) -> Truth:
+        with localcontext(DIGITS):
+            return recompute(*given)
+
+    return recompute_in_digits
+
+
+@_in_100_digits
 def truth(problem: Problem) -> Truth:
     """Recompute a problem with one score per row."""
     p = problem
@@ -251,6 +273,7 @@ def truth(problem: Problem) -> Truth:
     )
 
 
+@_in_100_digits
 def crammer_singer_truth(
     X: np.ndarray, codes: np.ndarray, C: np.ndarray, W: np.ndarray, b: np.ndarray, alpha: np.ndarray, bias: float
 ) -> Truth:
@@ -293,6 +316,7 @@ def crammer_singer_truth(
     )
 
 
+@_in_100_digits
 def one_class_truth(X: np.ndarray, C: np.ndarray, nu: float, w: np.ndarray, rho: float, alpha: np.ndarray) -> Truth:
     """Recompute the one-class problem."""
     arithmetic: Any = Exact() if X.size <= LARGEST_EXACT else Compensated()

@@ -2,6 +2,7 @@
 
 import warnings
 from copy import copy
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -70,6 +71,14 @@ def test_other_problems(solver):
         assert wrong_with(model, X3, Y3, WEIGHTS) == []
         assert wrong_with(model, X, Y) == []
     assert wrong_with(OneClassSVM(nu=0.2, solver=solver), X, None, WEIGHTS) == []
+
+
+def test_sums_of_products_are_exact():
+    A = np.array([[1e17, 1.0, -1e17], [0.1, 1e-300, 0.2], [3e300, 0.0, -3e300]])
+    w = np.array([0.7, 1e-20, 0.7])
+    exact = [sum((Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True)), Fraction(0)) for row in A.tolist()]
+    for found, value in zip(truth.Exact().times(A, w), exact, strict=True):
+        assert abs(Fraction(found) - value) <= abs(value) / 10**27  # the default context keeps 28 digits
 
 
 def test_large_problems_are_summed_with_compensation(monkeypatch):

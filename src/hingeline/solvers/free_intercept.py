@@ -31,7 +31,7 @@ from .state import Near
 from .stop import GOOD_GAP, Stop
 from .train import train
 
-LEAST_EFFORT, MOST_SWEEPS = 1e7, 300  # steps, and sweeps besides, that a chain may take before Newton's method goes on
+LEAST_EFFORT, MOST_SWEEPS = 1e6, 300  # steps, and sweeps besides, that a chain may take before Newton's method goes on
 
 
 def train_free(
