@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .dataset import open_dataset
+from .estimators import LinearSVC, LinearSVR, LogisticRegression
 from .svmlight import read_svmlight
 
-__all__ = ["open_dataset", "read_svmlight"]
+__all__ = ["LinearSVC", "LinearSVR", "LogisticRegression", "open_dataset", "read_svmlight"]

@@ -22,19 +22,21 @@ def current_client(client: Client | None = None) -> Client | None:
 
 @contextmanager
 def some_client(client: Client | None = None) -> Iterator[tuple[Client, bool]]:
-    """Yield a client, and whether it belongs to a cluster that was started for it and is closed at the end.
+    """Yield a client, now the current one, and whether it is of a cluster that was started here, to be closed again.
 
     Such a cluster has a worker for each core, all of them in this process: they share its memory, so nothing is copied,
     and kernels do not hold Python's lock.
     """
     found = current_client(client)
     if found is not None:
-        yield found, False
+        with found.as_current():
+            yield found, False
         return
     with (
         LocalCluster(
             n_workers=usable_cores(), threads_per_worker=1, processes=False, dashboard_address=None
         ) as cluster,
         Client(cluster, set_as_default=False) as own,
+        own.as_current(),
     ):
         yield own, True

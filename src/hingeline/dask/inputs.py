@@ -48,13 +48,13 @@ def partitions_of(
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     names = _names_of(X)
     X = as_collection(X, max(1, sum(client.nthreads().values())))
-    chunks = _row_chunks(X)
+    chunks = row_chunks(X)
     columns = [_compute(client, pieces_of(X, "X"))]
     for name, values in (("y", y), ("sample_weight", sample_weight)):
         if values is None:
             columns.append([None] * len(columns[0]))
             continue
-        columns.append(_compute(client, pieces_of(_cut_like(values, chunks, name), name)))
+        columns.append(_compute(client, pieces_of(cut_like(values, chunks, name), name)))
         if len(columns[-1]) != len(columns[0]):
             raise ValueError(
                 f"X has {len(columns[0])} partitions, {name} has {len(columns[-1])}: they must match. Rechunk or "
@@ -120,14 +120,14 @@ def _compute(client: Client, pieces: Sequence[Any]) -> list[Any]:
     return [piece if isinstance(piece, Future) else next(coming) for piece in pieces]
 
 
-def _row_chunks(X: Any) -> tuple[int, ...] | None:
+def row_chunks(X: Any) -> tuple[int, ...] | None:
     """Return the numbers of rows of the pieces of X, if they are known."""
     if not isinstance(X, da.Array) or any(isnan(n) for n in X.chunks[0]):
         return None
     return tuple(X.chunks[0])
 
 
-def _cut_like(values: Any, chunks: tuple[int, ...] | None, name: str) -> Any:
+def cut_like(values: Any, chunks: tuple[int, ...] | None, name: str) -> Any:
     """Return y or sample_weight in the pieces that X has, as far as these are known."""
     if is_collection(values):
         known = isinstance(values, da.Array) and not any(isnan(n) for n in values.chunks[0])

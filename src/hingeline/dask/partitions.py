@@ -76,10 +76,20 @@ class Partitions:
     def __len__(self) -> int:
         return len(self.parts)
 
+    def map(self, function: Callable[..., Any], *args: Any) -> list[Future[Any]]:
+        """Return futures of ``function(k, block k, *args)``."""
+        return [self.client.submit(function, k, part, *args, pure=False) for k, part in enumerate(self.parts)]
+
     def reduce(self, function: Callable[..., Any], combine: Callable[[list[Any]], Any], *args: Any) -> Any:
-        """Return ``function(block, *args)`` of all blocks, combined by a tree of tasks on the workers."""
-        futures = [self.client.submit(function, part, *args, pure=False) for part in self.parts]
-        return tree_reduce(self.client, futures, combine).result()
+        """Return ``function(k, block k, *args)`` of all blocks, combined by a tree of tasks on the workers."""
+        futures = self.map(function, *args)
+        total = tree_reduce(self.client, futures, combine)
+        wait(total)
+        if total.status == "error":
+            for future in futures:
+                if future.status == "error":  # of several, always the first
+                    future.result()
+        return total.result()
 
 
 def tree_reduce(client: Client, futures: Sequence[Future[Any]], combine: Callable[[list[Any]], Any]) -> Future[Any]:

@@ -195,7 +195,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         capped = [s for s in solutions if not (s.converged or s.stop_reason == "callback")]
         if capped:
             worst = max(capped, key=lambda s: s.certificate.gap)
-            remedy = advice_on_scale(rows.data, rows.features.get("feature_names_in_"))
+            remedy = self._advice(rows)
             if not remedy and worst.stop_reason == "stalled":
                 other = "" if self.solver == AUTO else ' Or let solver="auto" choose.'
                 remedy = f"Scale the columns (StandardScaler, MaxAbsScaler), or choose a smaller C.{other}"
@@ -209,6 +209,10 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+
+    def _advice(self, rows: TrainingSet) -> str:
+        """Return which columns to scale, if any stands out."""
+        return advice_on_scale(rows.data, rows.features.get("feature_names_in_"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

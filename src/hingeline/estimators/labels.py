@@ -18,7 +18,13 @@ FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting t
 
 
 def encode_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes and, for each row, the number of its class."""
+    """Return the sorted classes, two at least, and, for each row, the number of its class."""
+    classes, codes = number_labels(y, n_threads)
+    return checked_classes(classes), codes
+
+
+def number_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes and, for each row, the number of its class; there may be a single class."""
     refuse_masked(y, "y")
     if not (type(y) is np.ndarray and y.ndim == 1):
         y = column_or_1d(y, warn=True)
@@ -28,13 +34,13 @@ def encode_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
     if same:
         classes, codes = found[0][0], np.concatenate([part[1] for part in found]) if len(found) > 1 else found[0][1]
     else:
-        classes, codes = _few_classes(y) or _in_order(y)
+        classes, codes = _few_classes(y) or classes_in_order(y)
     if classes.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     if classes.dtype.kind in "fc" and not np.isfinite(classes).all():
         i = int(np.argmin(np.isfinite(y)))
         raise ValueError(f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row or give it a label.")
-    return _checked_classes(classes), codes
+    return classes, codes
 
 
 def _few_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -51,14 +57,14 @@ def _few_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         firsts.append(first)
         members.append(is_member)
         claimed |= is_member
-    classes, order = _in_order(y[firsts])
+    classes, order = classes_in_order(y[firsts])
     codes = np.zeros(y.shape, dtype=np.uint8)
     for code, is_member in zip(order.astype(np.uint8), members, strict=True):
         codes += code * is_member.view(np.uint8)
     return classes, codes
 
 
-def _in_order(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def classes_in_order(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes in order, and the number of each row's class."""
     try:
         return aside(lambda: np.unique(y, return_inverse=True), y.size)
@@ -67,7 +73,8 @@ def _in_order(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"y holds labels of types that have no order ({types}): use one type for all.") from error
 
 
-def _checked_classes(classes: np.ndarray) -> np.ndarray:
+def checked_classes(classes: np.ndarray) -> np.ndarray:
+    """Return the classes, or raise unless they are two or more that can be labels."""
     if classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
         raise ValueError(
             "Unknown label type: continuous. y must hold class labels; it holds numbers such as "

@@ -1,0 +1,179 @@
+import pickle
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import hingeline
+import hingeline.dask as on_dask
+from hingeline.io import load_model, save_model
+
+rng = np.random.default_rng(1)
+X = rng.standard_normal((60, 4))
+binary = np.where(X[:, 0] + 0.5 * rng.standard_normal(60) > 0.0, "yes", "no")
+three = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(60), [-0.5, 0.5])
+targets = X @ [1.0, -2.0, 0.0, 0.5] + 0.1 * rng.standard_normal(60)
+weights = rng.uniform(0.0, 2.0, 60)
+x = da.from_array(X, chunks=(25, -1))
+
+CASES = {
+    "squared hinge": ("LinearSVC", {}, binary, None),
+    "hinge": ("LinearSVC", {"loss": "hinge", "C": 10.0, "fit_intercept": "free"}, binary, weights),
+    "three classes": ("LinearSVC", {"class_weight": "balanced", "fit_intercept": False}, three, weights),
+    "logistic": ("LogisticRegression", {"class_weight": {"yes": 3.0}}, binary, None),
+    "logistic, three classes": ("LogisticRegression", {"C": 0.1}, three, None),
+    "regression": ("LinearSVR", {"epsilon": 0.1, "intercept_scaling": 2.0}, targets, weights),
+    "quantile": ("LinearSVR", {"loss": "pinball", "quantile": 0.9, "C": 0.5}, targets, None),
+}
+
+
+def models_of(case, **more):
+    """Return a model of each side, and what they learn from."""
+    name, params, y, sample_weight = CASES[case]
+    tight = {"gap_tol": 1e-7, **params, **more}
+    return getattr(on_dask, name)(**tight), getattr(hingeline, name)(**tight), y, sample_weight
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_optimum_of_one_machine(client, case):
+    model, local, y, sample_weight = models_of(case)
+    assert model.fit(x, da.from_array(y, chunks=25), sample_weight) is model
+    local.fit(X, y, sample_weight)
+    assert model.converged_ is True
+    assert model.objective_ == pytest.approx(local.objective_, rel=1e-6)
+    assert model.objective_ >= model.dual_objective_
+    np.testing.assert_allclose(model.coef_, local.coef_, atol=5e-3)
+    np.testing.assert_allclose(model.intercept_, local.intercept_, atol=5e-3)
+    assert model.coef_.shape == local.coef_.shape
+    assert isinstance(model.dual_coef_, da.Array)
+    assert model.dual_coef_.shape == local.dual_coef_.shape
+    np.testing.assert_allclose(np.atleast_2d(model.dual_coef_.compute()) @ X, np.atleast_2d(model.coef_), atol=1e-2)
+    np.testing.assert_array_equal(
+        model.support_.compute(), np.flatnonzero(np.atleast_2d(model.dual_coef_.compute()).any(axis=0))
+    )
+    assert {"seconds", "gap", "computing", "communicating", "bytes"} <= set(model.history_.dtype.names)
+
+
+@pytest.mark.parametrize("case", ["squared hinge", "three classes", "logistic, three classes", "regression"])
+def test_predictions_are_lazy_and_the_same(client, case):
+    model, _, y, _ = models_of(case)
+    model.fit(x, y)
+    local = model.to_local()
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
+    csr = x.map_blocks(sparse.csr_matrix)
+    delayed = [dask.delayed(X[:10]), dask.delayed(X[:0]), dask.delayed(X[10:])]
+    for method in ("predict", "decision_function", "predict_proba", "predict_log_proba"):
+        assert hasattr(model, method) == hasattr(local, method)
+        if not hasattr(model, method):
+            continue
+        expected = getattr(local, method)(X)
+        at_once = getattr(model, method)(X)
+        np.testing.assert_array_equal(at_once, expected)
+        for collection in (x, csr, frame):
+            values = getattr(model, method)(collection)
+            assert isinstance(values, da.Array)
+            assert values.dtype == expected.dtype
+            assert_same(values.compute(), expected)
+        listed = dask.compute(*getattr(model, method)(delayed))
+        assert np.concatenate(listed).shape == expected.shape
+    assert model.predict(x).chunks[0] == x.chunks[0]
+    lazy = model.score(x, da.from_array(y, chunks=20), weights)
+    assert lazy.compute() == pytest.approx(local.score(X, y, weights))
+    assert model.score(X, y, weights) == pytest.approx(local.score(X, y, weights))
+    assert model.score(frame, [dask.delayed(y[:30]), dask.delayed(y[30:])]).compute() == pytest.approx(
+        local.score(X, y)
+    )
+
+
+def assert_same(found, expected):
+    if expected.dtype.kind == "f":
+        np.testing.assert_allclose(found, expected)  # products of blocks round differently
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_wrong_columns_are_refused_when_values_are_computed(client):
+    model = on_dask.LinearSVC().fit(x, binary)
+    with pytest.raises(ValueError, match="2 features"):
+        model.predict(da.from_array(X[:, :2])).compute()
+
+
+def test_a_plain_estimator(client, tmp_path):
+    model = on_dask.LinearSVC(solver="newton").fit(x, three)
+    local = model.to_local()
+    assert type(local) is hingeline.LinearSVC
+    assert not hasattr(local, "dual_coef_")
+    np.testing.assert_array_equal(local.coef_, model.coef_)
+    save_model(local, tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
+    np.testing.assert_array_equal(local.to_sklearn().predict(X), model.predict(X))
+    with_dual = model.to_local(dual=True)
+    np.testing.assert_array_equal(with_dual.dual_coef_, model.dual_coef_.compute())
+    np.testing.assert_array_equal(with_dual.support_, model.support_.compute())
+
+
+def test_clones_and_copies(client):
+    model = on_dask.LinearSVC("l2", "hinge", C=2.0, client=client).fit(x, binary)
+    twin = clone(model)
+    assert twin.client is client
+    assert twin.get_params() == model.get_params()
+    assert not hasattr(twin, "coef_")
+    copied = pickle.loads(pickle.dumps(model))
+    assert copied.client is None
+    np.testing.assert_array_equal(copied.predict(X), model.predict(X))
+    assert "C=2.0" in repr(model)
+    assert "relative gap" in model._repr_html_()
+
+
+def test_names_of_features(client):
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(y=binary), npartitions=2)
+    model = on_dask.LogisticRegression().fit(frame[list("abcd")], frame["y"])
+    assert list(model.feature_names_in_) == list("abcd")
+    assert list(model.classes_) == ["no", "yes"]
+    assert model.predict_proba(frame[list("abcd")]).compute().shape == (60, 2)
+
+
+def test_without_a_client_a_cluster_is_started_and_closed():
+    model = on_dask.LinearSVC(gap_tol=1e-6).fit(X, binary)
+    assert model.objective_ == pytest.approx(hingeline.LinearSVC(gap_tol=1e-6).fit(X, binary).objective_, rel=1e-5)
+    assert model.dual_coef_.compute().shape == (60,)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (on_dask.LinearSVC(penalty="l1"), "penalty='l1' is for one machine"),
+        (on_dask.LinearSVC(multi_class="crammer_singer"), "multi_class='crammer_singer' is for one machine"),
+        (on_dask.LinearSVC(n_jobs=2), "n_jobs=2 is for one machine"),
+        (on_dask.LinearSVC(solver="avsf"), "solver"),
+        (on_dask.LinearSVC(C=-1.0), "C"),
+        (on_dask.LinearSVC().set_callbacks(hingeline.Checkpoint("file")), "plain callables"),
+    ],
+)
+def test_what_is_for_one_machine_is_refused(client, model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(x, binary)
+
+
+@pytest.mark.parametrize(
+    ("y", "sample_weight", "message"),
+    [
+        (np.full(60, "no"), None, "y holds 1 class"),
+        (targets, None, "Unknown label type: continuous"),
+        (np.where(np.arange(60) == 30, np.nan, 1.0), None, r"Partition 1 .*y\[5\] is nan"),
+        (binary, (binary == "yes") * 1.0, "every row but those of one class"),
+    ],
+)
+def test_labels_that_make_no_classes(client, y, sample_weight, message):
+    with pytest.raises(ValueError, match=message):
+        on_dask.LinearSVC().fit(x, y, sample_weight)
+
+
+def test_labels_of_different_types(client):
+    with pytest.raises(ValueError, match="strings in some partitions and numbers in others"):
+        on_dask.LinearSVC().fit([dask.delayed(X), dask.delayed(X)], [dask.delayed(binary), dask.delayed(three)])
