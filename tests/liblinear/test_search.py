@@ -1,10 +1,11 @@
 """Folds, cross validation and the search for C, as functions; tests/cli/test_train.py runs them as commands."""
 
+import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from svmlight_files import make_rows
+from svmlight_files import liblinear, make_rows
 
 from hingeline.liblinear import fit as fit_module
 from hingeline.liblinear import search
@@ -59,6 +60,21 @@ def test_the_search_doubles_C_and_returns_the_best():
     assert found.C == 2.0 ** exponents[rates.index(max(rates))]
     tally = search.cross_validate(X, y, replace(settings, C=found.C), 4, pytest.fail)
     assert tally.accuracy == pytest.approx(max(rates), rel=1e-5)
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_about_as_many_values_of_C_as_liblinear(number, capfd):
+    """A fold whose weights meet LIBLINEAR's rule keeps them, and five doublings without a change are the end."""
+    peer = liblinear()
+    X, y = make_rows("signs", n=300)
+    said = []
+    search.search(X, y, Settings(type=number, seed=1), 5, None, None, said.append, pytest.fail)
+    peer.train(y.astype(float), X, f"-C -s {number}")
+    ctypes.CDLL(None).fflush(None)
+    theirs = [line for line in capfd.readouterr().out.splitlines() if line.startswith("log2c")]
+    ours = [line for line in said if line.startswith("log2c")]
+    assert ours[0].split("rate")[0] == theirs[0].split("rate")[0]  # the same first C
+    assert abs(len(ours) - len(theirs)) <= 3  # the folds are others
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 """``-e`` in terms of ``tol``: as the table of the module says, and so that LIBLINEAR's own stop rule holds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
 from svmlight_files import make_rows
 
 from hingeline.data.problem import make_problem
@@ -9,7 +12,7 @@ from hingeline.data.read import read_data
 from hingeline.kernels.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from hingeline.liblinear.fit import fit
 from hingeline.liblinear.settings import Settings
-from hingeline.liblinear.tolerance import tol_of
+from hingeline.liblinear.tolerance import PrimalRule, tol_of
 
 C, P, EPS = 0.7, 0.2, 0.03
 LOSSES = {
@@ -73,3 +76,28 @@ def test_liblinears_rule_holds_when_training_ends(solver_type, eps):
     at_zero = np.linalg.norm(gradient(solver_type, X, y, np.zeros(12)))
     bound = eps * at_zero * (share(y) if solver_type != 11 else 1.0)
     assert np.linalg.norm(gradient(solver_type, X, y, w)) <= bound
+
+
+@pytest.mark.parametrize("solver_type", [0, 2, 11])
+@pytest.mark.parametrize("bias", [-1.0, 2.0])
+def test_the_rule_itself(solver_type, bias):
+    X, y = data_of(solver_type)
+    settings = Settings(type=solver_type, C=C, p=P, tolerance=EPS, bias=bias)
+    data = read_data(X, max(bias, 0.0))
+    problem = make_problem(data, y.astype(np.float32 if solver_type < 10 else np.float64), None, LOSSES[solver_type])
+    assert PrimalRule.applies_to(settings)
+    rule = PrimalRule(problem, settings, None)
+    assert rule.tol == pytest.approx(tol_of(problem, settings))
+    full = X if bias < 0.0 else sparse.hstack((X, np.full((80, 1), bias))).tocsr()
+    at_zero = np.linalg.norm(gradient(solver_type, full, y, np.zeros(full.shape[1])))
+    goal = EPS * (share(y) if solver_type < 10 else 1.0) * at_zero
+    solution = fit(X, y, replace(settings, tolerance=1e-9)).solutions[0]
+    for part in (0.5, 0.9, 0.99, 0.999, 1.0):  # of the way from zero to the optimum
+        at = replace(solution, w=part * solution.w, intercept=part * solution.intercept)
+        w = at.w if bias < 0.0 else np.append(at.w, at.intercept / bias)
+        assert rule.holds(at) == (np.linalg.norm(gradient(solver_type, full, y, w)) <= goal)
+
+
+def test_other_types_have_other_rules():
+    assert not any(PrimalRule.applies_to(Settings(type=number)) for number in (1, 3, 4, 5, 6, 7, 12, 13, 21))
+    assert not PrimalRule.applies_to(Settings(type=2, gap=1e-3))

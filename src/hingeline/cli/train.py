@@ -109,7 +109,10 @@ def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, comman
 
 
 def _summarise(trained: Trained, out: Any) -> None:
-    """Print a line for each solution: how it was found, and how good it is."""
+    """Print LIBLINEAR's lines, and one of our own for each solution: how it was found, and how good it is."""
+    from hingeline.liblinear.report_lines import report_lines
+
+    print("\n".join(report_lines(trained)), file=out)
     labels = trained.model.labels
     for k, s in enumerate(trained.solutions):
         name = f"label {labels[k]}: " if labels is not None and len(trained.solutions) == len(labels) else ""

@@ -2,8 +2,8 @@
 
 Rows are shuffled, not stratified, and cut into folds of about the same size. They are read once: the rows that a fold
 holds out have weight zero while it trains. The search doubles C from a value so small that the solution is close to
-zero. Each fold starts from its solution for the previous C. The search ends when C is at its largest, or when the
-weights of no fold have changed in five doublings in a row.
+zero. Each fold starts from its solution for the previous C, and keeps it if it meets LIBLINEAR's rule for the new C as
+well. The search ends when C is at its largest, or when the weights of no fold have changed in five doublings in a row.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ import numpy as np
 from ..data.matrix import Data
 from ..io.models.liblinear_file import LinearModel
 from ..io.records.checkpoint import Starts
+from ..solution import Solution
 from .evaluate import Tally
 from .fit import fit_data, read
 from .predict import decide, scores
 from .settings import Settings
+from .tolerance import PrimalRule
 
 LARGEST_C, LARGEST_C_OF_REGRESSION = 1024.0, 1048576.0
 STEPS_OF_P = 20  # widths of the tube that are tried
-UNCHANGED = 0.05  # relative change of the weights that counts as none: about where LIBLINEAR's solver does not move
+UNCHANGED = 0.05  # relative change of the weights that counts as none for types that LIBLINEAR does not search
 MOST_UNCHANGED = 5  # doublings
 SMALLEST_SOLUTION = 0.1  # share of the loss at zero that the solution for a regression's first C may remove
 
@@ -65,16 +67,22 @@ class Fold:
         """Let the next training start from scratch."""
         self.starts = Starts()
         self.w: np.ndarray | None = None
+        self.previous: dict[int, Solution] = {}
 
-    def predict(self, settings: Settings, warn: Say) -> np.ndarray:
+    def predict(self, settings: Settings, warn: Say, *, search: bool = False) -> np.ndarray:
         """Train on the other rows, and return predictions for the rows held out."""
-        model = fit_data(self.data, self.y, settings, included=self.included, starts=self.starts, warn=warn).model
-        self.changed = self.w is None or _differs(model, self.w)
-        self.w = model.w
+        previous = self.previous if search else None
+        model, solutions = fit_data(
+            self.data, self.y, settings, included=self.included, starts=self.starts, previous=previous, warn=warn
+        )
+        self.changed = self.w is not None and _differs(model, self.w, settings)
+        self.w, self.previous = model.w, dict(enumerate(solutions))
         return decide(model, scores(model, self.held_out_X))
 
 
-def _differs(model: LinearModel, w: np.ndarray) -> bool:
+def _differs(model: LinearModel, w: np.ndarray, settings: Settings) -> bool:
+    if PrimalRule.applies_to(settings):  # a solution that meets the rule stays as it is
+        return not np.array_equal(model.w, w)
     return bool(np.linalg.norm(model.w - w) > UNCHANGED * np.linalg.norm(model.w))
 
 
@@ -129,7 +137,7 @@ def _path(
     while C <= largest_C:
         tally = Tally()
         for fold in folds:
-            tally = tally.add(fold.predict(replace(settings, C=C), warn), fold.held_out_y)
+            tally = tally.add(fold.predict(replace(settings, C=C), warn, search=True), fold.held_out_y)
         if settings.solver_type.is_regression:
             score = tally.mean_squared_error
             say(f"log2c={log2(C):7.2f}\tp={settings.p:7.2f}\tMean squared error={score:g}")

@@ -32,6 +32,7 @@ import numpy as np
 from ..data.problem import Problem
 from ..kernels.passes import respond_rows, squared_length, weighted_lengths
 from ..runtime.pace import Pace
+from ..solution import Snapshot, Solution
 from ..solvers.certificate import weights
 from .settings import Settings
 
@@ -49,20 +50,53 @@ def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = N
         return max(eps * float(at_zero.mean()), SMALLEST)
     if solver_type.dual:
         return eps
-    share = 1.0
-    if solver_type.is_classifier:
-        positive = int(np.count_nonzero(y > 0.0))
-        share = max(min(positive, y.size - positive), 1) / y.size
-    slope = _slope_at_zero(problem)
+    share, slope = _share(y, settings), _pull(problem, np.zeros(problem.data.n_features + 1))
     if solver_type.penalty == "l1":
         return max(eps * share * float(np.maximum(np.abs(slope) - 1.0, 0.0).mean()), SMALLEST)
     return max(eps * share * float(np.sqrt(squared_length(slope))) / _scale(problem), SMALLEST)
 
 
-def _slope_at_zero(problem: Problem) -> np.ndarray:
-    """Return -f'(0) = sum_i r_i s_i x_i, with r_i the response to a score of zero."""
-    response, zero = np.empty(problem.data.n_rows), np.zeros(problem.data.n_features + 1)
-    fixed = (problem.data.rows, problem.loss, problem.y, problem.C_values, zero, response)
+class PrimalRule:
+    """LIBLINEAR's own rule for the types 0, 2 and 11: |f'(w)| <= eps |f'(0)| min(pos, neg)/l.
+
+    It holds long before every solution of the violation that ``tol_of`` returns must satisfy it. It takes a pass over
+    the rows to check.
+    """
+
+    def __init__(self, problem: Problem, settings: Settings, included: np.ndarray | None) -> None:
+        y = problem.y if included is None else problem.y[included]
+        self._problem, self._settings = problem, settings
+        at_zero = squared_length(_pull(problem, np.zeros(problem.data.n_features + 1)))
+        self._most = settings.eps * _share(y, settings) * float(np.sqrt(at_zero))
+        self.tol = max(self._most / _scale(problem), SMALLEST)  # as tol_of has it
+
+    @staticmethod
+    def applies_to(settings: Settings) -> bool:
+        """Whether LIBLINEAR ends by this rule, and nothing else was asked for."""
+        return not settings.solver_type.dual and settings.solver_type.penalty == "l2" and settings.gap is None
+
+    def holds(self, at: Solution | Snapshot) -> bool:
+        """Tell whether a model meets the rule."""
+        bias = self._settings.bias
+        w = np.append(at.w, at.intercept / bias if bias > 0.0 else 0.0)
+        gradient = w - _pull(self._problem, w)
+        if self._settings.free_bias:
+            gradient[-1] -= w[-1]
+        return float(np.sqrt(squared_length(gradient))) <= self._most
+
+
+def _share(y: np.ndarray, settings: Settings) -> float:
+    """Return min(pos, neg)/l; 1 for a regression."""
+    if not settings.solver_type.is_classifier:
+        return 1.0
+    positive = int(np.count_nonzero(y > 0.0))
+    return max(min(positive, y.size - positive), 1) / y.size
+
+
+def _pull(problem: Problem, w: np.ndarray) -> np.ndarray:
+    """Return sum_i r_i s_i x_i, with r_i the response to the score of row i: f'(w) is w less that."""
+    response = np.empty(problem.data.n_rows)
+    fixed = (problem.data.rows, problem.loss, problem.y, problem.C_values, w, response)
     for begin, end in Pace().slices(response.size):
         respond_rows(*fixed, begin, end)
     return weights(problem, response)

@@ -23,7 +23,7 @@ from ..solvers.stop import NO_TIME, Stop
 from ..solvers.train import train
 from .labels import class_weights_of, ordered_labels
 from .settings import Settings
-from .tolerance import tol_of
+from .tolerance import PrimalRule, tol_of
 
 # Called with the number of a problem and its progress after each sweep; with None when the problem is solved.
 Report = Callable[[int, "Progress | None"], Any]
@@ -59,6 +59,9 @@ class Training:
         Called with the progress.
     warn : callable
         Called with the text of each of LIBLINEAR's warnings.
+    previous : dict, optional
+        The solutions of another C by their number, for a search. Problems that LIBLINEAR ends by the gradient of the
+        primal then end as soon as its rule holds; one whose previous solution meets the rule keeps it.
     """
 
     data: Data
@@ -68,6 +71,7 @@ class Training:
     starts: Starts = field(default_factory=Starts)
     report: Report | None = None
     warn: Callable[[str], object] = lambda text: None
+    previous: dict[int, Solution] | None = None
 
     def __post_init__(self) -> None:
         seconds = self.settings.max_time
@@ -95,11 +99,16 @@ class Training:
     ) -> Solution:
         """Solve problem ``k`` with the regulariser |w|_2^2/2."""
         run = train_free if self.settings.free_bias else train
+        rule = None
+        if self.previous is not None and PrimalRule.applies_to(self.settings):
+            rule = PrimalRule(problem, self.settings, self.included)
+            if k in self.previous and rule.holds(self.previous[k]):
+                return self.previous[k]
 
         def solve(start: np.ndarray | None, **how: Any) -> Solution:
             return run(problem, self.settings.solver, alpha0=start, n_threads=n_threads, cancelled=cancelled, **how)
 
-        return self.solve(k, self._tol(problem), solve)
+        return self.solve(k, self._tol(problem) if rule is None else rule.tol, solve, rule=rule)
 
     def train_l1(self, k: int, problem: Problem, columns: Any, *, cancelled: Callable[[], bool]) -> Solution:
         """Solve problem ``k`` with the regulariser |w|_1; it starts from weights, since they are its variables."""
@@ -133,23 +142,25 @@ class Training:
         tol: float,
         solve: Callable[..., Solution],
         variables: Callable[[Solution | Snapshot], np.ndarray] = dual_variables,
+        rule: PrimalRule | None = None,
     ) -> Solution:
         """Solve problem ``k`` within what is left of the time; what it reaches is kept where it started from.
 
         ``solve(start, stop=, seed=, callback=)`` continues from ``start``, which ``variables`` takes from a solution,
-        or from a look at a run.
+        or from a look at a run. It ends as soon as the ``rule`` holds, if there is one.
         """
         starts, report = self.starts, self.report
 
-        def callback(progress: Progress) -> None:
+        def callback(progress: Progress) -> bool:
             if report is not None:
                 report(k, progress)
             starts.after_sweep(k, lambda: variables(progress.look()))
+            return rule is not None and rule.holds(progress.look())
 
         left = self.deadline - perf_counter()
         stop = Stop(tol, self.settings.gap, None, None if left == inf else max(left, NO_TIME))
         seed = int(np.random.SeedSequence((self.settings.seed, k)).generate_state(1, np.uint64)[0])
-        is_watched = report is not None or starts.saves_sweeps
+        is_watched = report is not None or starts.saves_sweeps or rule is not None
         s = solve(starts.start(k), stop=stop, seed=seed, callback=callback if is_watched else None)
         starts.keep(k, variables(s))
         if report is not None:
