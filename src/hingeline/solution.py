@@ -83,6 +83,22 @@ class Look:
         return Look, ()
 
 
+class Traffic(NamedTuple):
+    """What the rounds of a run on a cluster have cost so far.
+
+    Attributes
+    ----------
+    computing, communicating : float
+        Seconds that the busiest worker has computed, and all other seconds of the rounds.
+    bytes : int
+        Bytes that were sent, both ways.
+    """
+
+    computing: float
+    communicating: float
+    bytes: int
+
+
 class Progress(NamedTuple):
     """What a callback gets after each sweep.
 
@@ -99,6 +115,8 @@ class Progress(NamedTuple):
         Which of the problems of a fit it is, if there are several (one per class).
     look : Look
         ``look()`` returns a ``Snapshot`` of the variables; costs a copy of them, and nothing if it is not called.
+    traffic : Traffic or None
+        Seconds computing and communicating, and bytes, of a run on a cluster; its rounds are counted as sweeps.
     """
 
     n_iter: int
@@ -109,6 +127,7 @@ class Progress(NamedTuple):
     times_tol: float = nan
     problem: int = 0
     look: Look = Look()
+    traffic: Traffic | None = None
 
 
 @dataclass(frozen=True)

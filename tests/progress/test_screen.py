@@ -13,6 +13,7 @@ from hingeline import Progress
 from hingeline.progress import CountBar, FitBar, StepsBar, counting, fitting, open_screen, screen
 from hingeline.progress.bars import Bar, Line
 from hingeline.progress.drawing import PlainLines
+from hingeline.solution import Traffic
 
 
 class Terminal(io.StringIO):
@@ -56,6 +57,14 @@ def test_a_fit_tells_sweep_violation_and_gap_towards_their_goals():
     bar = FitBar("solve", tol=1e-3, gap_tol=1e-2)
     bar(progress())
     assert bar.line().text.startswith("sweep 7 · violation 2.5e-01 · gap → 1e-02 · ")
+
+
+def test_a_fit_on_a_cluster_tells_what_its_rounds_cost():
+    bar = FitBar("LinearSVC", tol=1e-3)
+    bar(progress(traffic=Traffic(0.25, 0.125, 1_500_000)))
+    assert bar.line().text.startswith(
+        "round 7 · violation 2.5e-01 → 1e-03 · computing 0.25 s, communicating 0.125 s, 1.5 MB · "
+    )
 
 
 def test_a_path_is_one_fit_after_the_other():

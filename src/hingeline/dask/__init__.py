@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .dataset import open_dataset
 from .estimators import LinearSVC, LinearSVR, LogisticRegression
+from .linear_svc_cv import LinearSVCCV
 from .svmlight import read_svmlight
 
-__all__ = ["LinearSVC", "LinearSVR", "LogisticRegression", "open_dataset", "read_svmlight"]
+__all__ = ["LinearSVC", "LinearSVCCV", "LinearSVR", "LogisticRegression", "open_dataset", "read_svmlight"]

@@ -73,7 +73,7 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Delayed:
         columns.append(pieces)
     shared, is_class = delayed(model, traverse=False), is_classifier(model)
     tallies = [delayed(tally)(shared, is_class, *piece) for piece in zip(*columns, strict=True)]
-    return delayed(total_score)(tallies, is_class)
+    return delayed(score_of)(delayed(add_tallies)(tallies), is_class)
 
 
 def tally(model: Any, is_class: bool, X: Any, y: Any, sample_weight: Any) -> Tally:
@@ -92,19 +92,28 @@ def tally(model: Any, is_class: bool, X: Any, y: Any, sample_weight: Any) -> Tal
     return Tally(total, 0.0, mean, float(weights @ (y - mean) ** 2), float(weights @ (y - predicted) ** 2))
 
 
-def total_score(tallies: Sequence[Tally], is_class: bool) -> float:
-    """Return the score of all rows from the sums over parts of them."""
-    weight, right, mean, spread, error = Tally(0.0, 0.0)
-    for part in tallies:
+def add_tallies(parts: Sequence[Tally]) -> Tally:
+    """Return the sums over the rows of all parts."""
+    total = Tally(0.0, 0.0)
+    for part in parts:
+        both = total.weight + part.weight
         if not part.weight:
             continue
-        both = weight + part.weight
-        # Means apart from each other add to the spread.
-        spread += part.spread + (part.mean - mean) ** 2 * weight * part.weight / both
-        mean += (part.mean - mean) * part.weight / both
-        weight, right, error = both, right + part.right, error + part.error
-    if not weight:
+        apart = part.mean - total.mean  # means apart from each other add to the spread
+        total = Tally(
+            both,
+            total.right + part.right,
+            total.mean + apart * part.weight / both,
+            total.spread + part.spread + apart**2 * total.weight * part.weight / both,
+            total.error + part.error,
+        )
+    return total
+
+
+def score_of(total: Tally, is_class: bool) -> float:
+    """Return the accuracy or, of a regression, R^2."""
+    if not total.weight:
         raise ValueError("there are no rows with a weight to score.")
     if is_class:
-        return right / weight
-    return 1.0 - error / spread if spread else float(error == 0.0)
+        return total.right / total.weight
+    return 1.0 - total.error / total.spread if total.spread else float(total.error == 0.0)

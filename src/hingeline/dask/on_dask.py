@@ -21,7 +21,7 @@ from ..solution import Solution
 from . import lazy
 from .clients import some_client
 from .inputs import is_collection, partitions_of
-from .partitions import Block
+from .partitions import Block, Partitions
 from .target import Target
 from .train import SOLVERS, train
 from .training_set import ClusterSet, classified
@@ -34,7 +34,8 @@ class OnDask:
     """Trains on partitions, and predicts lazily. Comes before the class of one machine among the bases."""
 
     _local: ClassVar[Any]  # the class of one machine
-    _defaults: ClassVar[dict[str, Any]] = {}  # that differ from those of one machine
+    _defaults: ClassVar[dict[str, Any]] = {}  # of parameters, that differ from those of one machine
+    _limits: ClassVar[dict[str, list[Any]]] = {}  # constraints on parameters, likewise
 
     def __init__(self, *args: Any, client: Client | None = None, **parameters: Any) -> None:
         super().__init__(*args, **{**self._defaults, **parameters})
@@ -52,6 +53,7 @@ class OnDask:
             **cls._local._parameter_constraints,
             "solver": [StrOptions(set(SOLVERS))],
             "client": [Client, None],
+            **cls._limits,
         }
 
     @classmethod
@@ -78,10 +80,13 @@ class OnDask:
         self._refuse_what_is_for_one_machine()
         with some_client(self.client) as (client, own):
             partitions = partitions_of(client, X, y, sample_weight, targets=not hasattr(self, "class_weight"))
-            super().fit(partitions, None)  # type: ignore[misc]
-            if own:  # the cluster ends here
+            self._fit_partitions(partitions)
+            if own and hasattr(self, "dual_coef_"):  # the cluster ends here
                 self._set_dual_coef(da.from_array(self.dual_coef_.compute(scheduler=client)))
         return self
+
+    def _fit_partitions(self, partitions: Partitions) -> None:
+        super().fit(partitions, None)  # type: ignore[misc]
 
     def _refuse_what_is_for_one_machine(self) -> None:
         for name, value in UNCHANGED.items():
@@ -106,28 +111,29 @@ class OnDask:
         weights = self._weights(self._bias())  # type: ignore[attr-defined]
         return lambda problem, k: {"w0": weights[k]}
 
+    def _how(self) -> dict[str, Any]:
+        """Return how ``train`` is to go about it."""
+        me: Any = self
+        free = me.fit_intercept == "free"
+        how = {name: getattr(me, name) for name in ("solver", "tol", "gap_tol", "max_iter", "max_time")}
+        return {**how, "bias": me._bias(), "free": free}
+
     def _train(self, rows: Any, start: Start, watch: Watch) -> list[Solution]:
         """Train the problems one after the other: each of them has the whole cluster."""
         me: Any = self
-        loss, stop, begun = me._loss(), me._stop(), perf_counter()
+        loss, stop, begun, how = me._loss(), me._stop(), perf_counter(), self._how()
         watch.begin(rows.n_problems, rows.names)
         solutions = []
         for k in range(rows.n_problems):
             with watch.problem(k) as callback:
-                left = stop.after(perf_counter() - begun)
+                how["max_time"] = stop.after(perf_counter() - begun).max_time  # it is for the whole fit
                 found = train(
                     rows.data,
                     rows.target(k),
                     loss,
                     class_weight=rows.class_weight(k),
-                    bias=me._bias(),
-                    free=me.fit_intercept == "free",
-                    solver=me.solver,
-                    tol=float(me.tol),
-                    gap_tol=me.gap_tol,
-                    max_iter=me.max_iter,
-                    max_time=left.max_time,
                     callback=callback,
+                    **how,
                     **start(None, k),
                 )
                 signed = [

@@ -69,10 +69,21 @@ class ClusterSet:
 
 @dataclass(frozen=True)
 class ClassifiedCluster(ClusterSet):
-    """Rows on the workers with the labels of classes: one problem for two classes, one per class for more."""
+    """Rows on the workers with the labels of classes: one problem for two classes, one per class for more.
+
+    Attributes
+    ----------
+    classes : ndarray
+        In order.
+    class_weights : ndarray or None
+        One per class; None if all are 1.
+    is_present : ndarray of bool
+        Whether a class has any row with a weight above zero.
+    """
 
     classes: np.ndarray
     class_weights: np.ndarray | None
+    is_present: np.ndarray
 
     @property
     def known(self) -> dict[str, Any]:
@@ -106,13 +117,13 @@ class ClassifiedCluster(ClusterSet):
 
 
 def classified(partitions: Partitions, class_weight: Any, fold: Any = None) -> ClassifiedCluster:
-    """Find the classes by a tree reduction on the workers, and check them."""
+    """Find the classes by a tree reduction on the workers, and check them. What a fold holds out has no weight."""
     found: ClassCounts = partitions.reduce(count_classes, add_counts, fold)
     classes, (n_weighted, weight) = checked_classes(found.classes), found.counts
     every = np.arange(classes.size)
     check_classes_have_weight(classes, every, n_weighted)
     weights = class_weights(class_weight, classes, every, weight)
-    return ClassifiedCluster(partitions, classes, weights)
+    return ClassifiedCluster(partitions, classes, weights, n_weighted > 0.0)
 
 
 def count_classes(k: int, block: Block, fold: Any = None) -> ClassCounts:

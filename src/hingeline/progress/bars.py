@@ -43,6 +43,8 @@ class Bar:
 class FitBar(Bar):
     """A fit: its sweeps, the violation on a logarithmic scale towards ``tol``, the gap, the time left.
 
+    On a cluster it shows rounds, and what they cost.
+
     It is a callback for ``solve``, ``c_path`` and ``set_callbacks``.
 
     Parameters
@@ -90,10 +92,14 @@ class FitBar(Bar):
         course, spent = self._course, elapsed - self._begun
         course.add(spent, progress)
         parts = [] if self.n_problems is None else [f"{self._problem} of {self.n_problems}"]
-        parts += [f"sweep {progress.n_iter:,}", f"violation {progress.violation:.1e}{_goal(self.tol)}"]
+        unit = "sweep" if progress.traffic is None else "round"
+        parts += [f"{unit} {progress.n_iter:,}", f"violation {progress.violation:.1e}{_goal(self.tol)}"]
         if not isnan(self._gap) or self.gap_tol is not None:
             gap = "" if isnan(self._gap) else f" {self._gap:.1e}"
             parts.append(f"gap{gap}{_goal(self.gap_tol)}")
+        if progress.traffic is not None:
+            computing, communicating, n_bytes = progress.traffic
+            parts.append(f"computing {computing:.3g} s, communicating {communicating:.3g} s, {short(n_bytes, 'B')}")
         parts.append(times(elapsed, course.seconds_left(spent)))
         return Line(self.title, course.fraction, " · ".join(parts))
 

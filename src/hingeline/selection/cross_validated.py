@@ -85,7 +85,7 @@ class ChoosesC(BaseEstimator):
         """Return the fitted model of the best C by itself: the same predictions, without the scores of the search."""
         check_is_fitted(self)
         model = self._model(self.C_)
-        _set(model, {name: value for name, value in _learned(self).items() if name not in SEARCH_ATTRIBUTES})
+        _set(model, {name: value for name, value in learned_by(self).items() if name not in SEARCH_ATTRIBUTES})
         return model
 
     def grid(self) -> np.ndarray:
@@ -126,24 +126,12 @@ class ChoosesC(BaseEstimator):
                 keeps_best=self.refit,
             )
             table = grid.run()
-            choice = choose(table.of("score"))
-            learned = {
-                "Cs_": Cs,
-                "scores_": table.of("score"),
-                "mean_scores_": choice.means,
-                "std_errors_": choice.std_errors,
-                "fit_times_": table.of("seconds"),
-                "fit_gaps_": table.of("gap"),
-                "C_": float(Cs[choice.best]),
-                "C_1se_": float(Cs[choice.one_se]),
-                "best_score_": float(choice.means[choice.best]),
-                **rows.features,
-            }
+            learned = {**learned_from(table), **rows.features}
             if self.refit:
                 with watch.refit(self._model(learned["C_"])) as model:
                     model._fit_from(rows, self._start_of_refit(study, grid.best))
-                learned |= _learned(model)
-            for name in _learned(self):
+                learned |= learned_by(model)
+            for name in learned_by(self):
                 delattr(self, name)
             _set(self, learned)
         self._warn_of(table)
@@ -236,7 +224,23 @@ class ChoosesC(BaseEstimator):
             )
 
 
-def _learned(estimator: Any) -> dict[str, Any]:
+def learned_from(table: Table) -> dict[str, Any]:
+    """Return the attributes that tell of a search: its table, and the C that are chosen by it."""
+    choice = choose(table.of("score"))
+    return {
+        "Cs_": table.Cs,
+        "scores_": table.of("score"),
+        "mean_scores_": choice.means,
+        "std_errors_": choice.std_errors,
+        "fit_times_": table.of("seconds"),
+        "fit_gaps_": table.of("gap"),
+        "C_": float(table.Cs[choice.best]),
+        "C_1se_": float(table.Cs[choice.one_se]),
+        "best_score_": float(choice.means[choice.best]),
+    }
+
+
+def learned_by(estimator: Any) -> dict[str, Any]:
     """Return the attributes that ``fit`` has set, by scikit-learn's convention."""
     return {name: value for name, value in vars(estimator).items() if name.endswith("_") and not name.startswith("_")}
 
