@@ -75,8 +75,8 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-# Files of models are read and written by classes that the estimators register.
-register_on_demand(lambda: import_module(f"{__name__}.estimators"))
+# Files of models are read and written by classes that the estimators and the searches for C register.
+register_on_demand(lambda: import_module(f"{__name__}.selection"))
 
 
 def __dir__() -> list[str]:

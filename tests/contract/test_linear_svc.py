@@ -36,6 +36,7 @@ DEFAULTS = {
     "max_iter": None,
     "max_time": None,
     "warm_start": False,
+    "keep_dual": True,
     "n_jobs": None,
     "random_state": None,
     "verbose": 0,

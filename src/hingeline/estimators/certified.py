@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from ..data.matrix import Data
 from ..kernels.losses import Loss
@@ -44,10 +46,12 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     "max_time": [Interval(Real, 0.0, None, closed="neither"), None],
     "warm_start": ["boolean"],
+    "keep_dual": ["boolean"],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
 }
+PER_ROW = ("dual_coef_", "support_")  # attributes that grow with the rows
 
 
 def from_zero(problem: Any, k: int) -> dict[str, Any]:
@@ -105,6 +109,9 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
             self._keep(rows, solutions)
             if len(solutions) > 1:  # several may have been trained at the same time
                 self.fit_time_ = seconds
+            if not self.keep_dual:
+                for name in PER_ROW:
+                    delattr(self, name)
             watch.trained(solutions)
         self._report(rows, solutions)
         return self
@@ -152,7 +159,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         """Return where problems start from: if ``warm_start`` finds a model, from its dual variables or weights."""
         if not (self.warm_start and self._has_model_of(rows)):
             return from_zero
-        signed = np.atleast_2d(getattr(self, "dual_coef_", ()))  # a model that LIBLINEAR wrote has none
+        signed = np.atleast_2d(getattr(self, "dual_coef_", ()))  # not every model has them
         if signed.shape[1] == rows.data.n_rows:
             return lambda problem, k: {"alpha0": signed[k] * problem.signs}
         weights = self._weights(rows.data.rows.bias)
@@ -213,6 +220,29 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
     def _advice(self, rows: TrainingSet) -> str:
         """Return which columns to scale, if any stands out."""
         return advice_on_scale(rows.data, rows.features.get("feature_names_in_"))
+
+    def to_sklearn(self) -> Any:
+        """Return scikit-learn's fitted counterpart of this model, for every export that understands it."""
+        raise NotImplementedError
+
+    def _counterpart(self, kind: Any, **changed: Any) -> Any:
+        """Return a fitted estimator of scikit-learn's class ``kind``: the parameters that it shares, and the model."""
+        check_is_fitted(self)
+        mine = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        if "fit_intercept" in mine:
+            mine["fit_intercept"] = bool(mine["fit_intercept"])
+        shared = {name: mine[name] for name in kind._get_param_names() if name in mine and name != "solver"}
+        other = kind(**{**shared, **changed})
+        if hasattr(self, "n_iter_"):
+            other.n_iter_ = self.n_iter_
+        return self._copy_model_to(other)
+
+    def _copy_model_to(self, other: Any) -> Any:
+        """Give scikit-learn's estimator ``other`` copies of what it predicts with; return it."""
+        for name in ("coef_", "intercept_", "offset_", "classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(other, name, copy(getattr(self, name)))
+        return other
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,19 @@ from .training_set import ClassificationSet, RegressionSet, TrainingSet
 
 MAKER = "fit"
 # Parameters that say how a problem is solved, not which one it is.
-HOW = {"dual", "gap_tol", "max_iter", "max_time", "n_jobs", "random_state", "solver", "tol", "verbose", "warm_start"}
+HOW = {
+    "dual",
+    "gap_tol",
+    "keep_dual",
+    "max_iter",
+    "max_time",
+    "n_jobs",
+    "random_state",
+    "solver",
+    "tol",
+    "verbose",
+    "warm_start",
+}
 
 # (problem, k) -> keyword arguments that say where the training of problem k starts from, such as alpha0.
 Start = Callable[[Any, int], dict[str, Any]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -37,13 +36,6 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
             rows.one_versus_rest.sign(s.alpha, k)
         self.dual_coef_ = solutions[0].alpha if binary else np.array([s.alpha for s in solutions])
         self.support_ = support_of(self.dual_coef_, self.n_jobs)
-
-    def _copy_model_to(self, other: Any) -> Any:
-        """Give scikit-learn's estimator ``other`` copies of what it predicts with; return it."""
-        for name in ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(other, name, copy(getattr(self, name)))
-        return other
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the signed scores, (n_samples,) for two classes, else (n_samples, n_classes)."""

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from ..kernels.losses import Hinge, Loss, SquaredHinge
 from ..solution import Solution
@@ -63,6 +62,9 @@ class LinearSVC(SparsePenaltyClassifier):
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights, scaled such that this start is never worse than zero.
+    keep_dual : bool
+        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
+        with the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
         Threads. They share the problems of several classes, and the rows of a large problem.
     random_state : int, RandomState or None
@@ -118,6 +120,7 @@ class LinearSVC(SparsePenaltyClassifier):
         max_iter: int | None = None,
         max_time: float | None = None,
         warm_start: bool = False,
+        keep_dual: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -136,6 +139,7 @@ class LinearSVC(SparsePenaltyClassifier):
         self.max_iter = max_iter
         self.max_time = max_time
         self.warm_start = warm_start
+        self.keep_dual = keep_dual
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -189,7 +193,7 @@ class LinearSVC(SparsePenaltyClassifier):
             return super()._previous(rows)
         if not (self.warm_start and self._has_model_of(rows)):
             return from_zero
-        alpha = np.atleast_2d(self.dual_coef_)
+        alpha = np.atleast_2d(getattr(self, "dual_coef_", ()))
         if alpha.shape[1] != rows.data.n_rows:
             return from_zero
         of_all = np.vstack([-alpha, alpha]).T if len(alpha) == 1 else alpha.T
@@ -208,19 +212,9 @@ class LinearSVC(SparsePenaltyClassifier):
         self.support_ = support_of(self.dual_coef_)
 
     def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it."""
-        check_is_fitted(self)
-        model = SklearnLinearSVC(
-            penalty=self.penalty,
-            loss=self.loss,
-            dual=self.penalty == "l2",
-            multi_class=self.multi_class,
-            tol=self.tol,
-            C=self.C,
-            fit_intercept=bool(self.fit_intercept),
-            intercept_scaling=self.intercept_scaling,
-            class_weight=self.class_weight,
-            random_state=self.random_state,
-        )
-        model.n_iter_ = self.n_iter_
-        return self._copy_model_to(model)
+        """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it.
+
+        A free intercept becomes ``fit_intercept=True``: the model is the same, but training it again would regularise
+        the intercept.
+        """
+        return self._counterpart(SklearnLinearSVC, dual=self.penalty == "l2")

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.linear_model import QuantileRegressor
 from sklearn.linear_model._base import SparseCoefMixin
+from sklearn.svm import LinearSVR as SklearnLinearSVR
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -61,6 +63,9 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights.
+    keep_dual : bool
+        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
+        with the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
         Threads. They share the rows of a large problem.
 
@@ -106,6 +111,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         solver: str = "auto",
         gap_tol: float | None = None,
         warm_start: bool = False,
+        keep_dual: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -123,6 +129,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         self.solver = solver
         self.gap_tol = gap_tol
         self.warm_start = warm_start
+        self.keep_dual = keep_dual
         self.n_jobs = n_jobs
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> RegressionSet:
@@ -147,6 +154,16 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     def _model_of(self, reached: Sequence[Snapshot | None]) -> dict[str, Any]:
         model = super()._model_of(reached)
         return {**model, "coef_": model["coef_"][0]}
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted ``sklearn.svm.LinearSVR`` with this model, for every export that understands it.
+
+        With ``loss="pinball"`` it is a ``sklearn.linear_model.QuantileRegressor``, whose penalty is another one: it
+        predicts the same, but trained again it would be another model.
+        """
+        if self.loss == "pinball":
+            return self._counterpart(QuantileRegressor)
+        return self._counterpart(SklearnLinearSVR, dual=True)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return f(x) = <x, coef_> + intercept_ for each row, shape (n_samples,)."""

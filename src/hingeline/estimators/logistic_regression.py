@@ -56,6 +56,9 @@ class LogisticRegression(SparsePenaltyClassifier):
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights.
+    keep_dual : bool
+        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
+        with the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
         Threads. They share the problems of several classes, and the rows of a large problem.
     l1_ratio : float, optional
@@ -95,6 +98,7 @@ class LogisticRegression(SparsePenaltyClassifier):
         max_time: float | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        keep_dual: bool = True,
         n_jobs: int | None = None,
         l1_ratio: float | None = None,
     ) -> None:
@@ -112,6 +116,7 @@ class LogisticRegression(SparsePenaltyClassifier):
         self.max_time = max_time
         self.verbose = verbose
         self.warm_start = warm_start
+        self.keep_dual = keep_dual
         self.n_jobs = n_jobs
         self.l1_ratio = l1_ratio
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from ..io.models.kinds import ModelKind
 from ..io.models.liblinear_file import INT_MAX, LinearModel, ModelFileError
 from ..io.models.solver_types import SOLVER_TYPES, SolverType
 from .base import dense_coef
+from .certified import PER_ROW
 from .per_class import ALL, COLUMNS, PerClass, joined, overall
 
-LEARNED = re.compile(r"[a-z]\w*_")  # scikit-learn's convention
+LEARNED = re.compile(r"[a-zA-Z]\w*_")  # scikit-learn's convention
 
 
 def model_kind(estimator_class: Any) -> ModelKind:
@@ -45,13 +47,21 @@ def estimator_of(solver_type: SolverType) -> tuple[str, dict[str, Any]]:
     return "LinearSVC", {"penalty": solver_type.penalty, "loss": solver_type.loss, "multi_class": "ovr"}
 
 
-def to_record(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of a fitted estimator and all that it has learned."""
+def to_record(estimator: Any, compact: bool = False) -> dict[str, Any]:
+    """Return the parameters of a fitted estimator and what it has learned; if ``compact``, no value per row."""
     check_is_fitted(estimator)
     params = estimator.get_params(deep=False)
     if isinstance(params.get("random_state"), np.random.RandomState):
         params["random_state"] = None  # the state of a generator is not learned
+    if not isinstance(params.get("cv"), Integral):
+        params.pop("cv", None)  # folds were for the search, which is over
+    if callable(params.get("scoring")):
+        raise ValueError(
+            "scoring is a function, which a model file cannot hold: save to_model(), or name one of scikit-learn's."
+        )
     learned = {key: value for key, value in vars(estimator).items() if LEARNED.fullmatch(key)}
+    for name in PER_ROW if compact else ():
+        learned.pop(name, None)
     learned["coef_"] = dense_coef(estimator.coef_)
     if "per_class_" in learned:
         learned["per_class_"] = dict(learned["per_class_"])
@@ -113,6 +123,8 @@ def _check_shapes(estimator: Any) -> None:
 def to_liblinear(estimator: Any) -> LinearModel:
     """Return a fitted estimator in LIBLINEAR's terms: of two classes, the second (the positive one) comes first."""
     check_is_fitted(estimator)
+    if hasattr(estimator, "to_model"):  # the model of a search for C
+        estimator = estimator.to_model()
     solver_type = _type_of(estimator)
     params = estimator.get_params(deep=False)
     bias = -1.0

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
+from sklearn.linear_model import SGDOneClassSVM
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -23,7 +24,7 @@ from .training_set import TrainingSet
 from .watch import Watch
 
 ON_BOUNDARY = 1e-12  # times rho: support vectors on the boundary count as inside, whatever rounding makes of them
-SHARED = ("tol", "gap_tol", "max_iter", "max_time", "random_state", "verbose")
+SHARED = ("tol", "gap_tol", "max_iter", "max_time", "keep_dual", "random_state", "verbose")
 
 
 class OneClassSVM(OutlierMixin, CertifiedEstimator):
@@ -49,6 +50,9 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         to 1e4) more accurately than ``tol`` asks for. If sweeps converge slowly, Newton's method takes over.
     max_iter, max_time : optional
         Caps on sweeps and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the model is usable.
+    keep_dual : bool
+        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
+        with the number of rows.
     random_state : int, RandomState or None
         Seeds the order in which rows are visited.
     verbose : int
@@ -86,6 +90,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         solver: str = "auto",
         max_iter: int | None = None,
         max_time: float | None = None,
+        keep_dual: bool = True,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -95,6 +100,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         self.solver = solver
         self.max_iter = max_iter
         self.max_time = max_time
+        self.keep_dual = keep_dual
         self.random_state = random_state
         self.verbose = verbose
 
@@ -137,6 +143,13 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         (at,) = reached
         assert at is not None
         return _model(at.w, -at.intercept)
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted ``sklearn.linear_model.SGDOneClassSVM`` with this model, for exports.
+
+        It predicts the same. Trained again it would solve the problem divided by nu n, approximately.
+        """
+        return self._counterpart(SGDOneClassSVM)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return <x, w> for each row: the larger, the more the row is like the others."""

@@ -88,6 +88,10 @@ class ChoosesC(BaseEstimator):
         _set(model, {name: value for name, value in learned_by(self).items() if name not in SEARCH_ATTRIBUTES})
         return model
 
+    def to_sklearn(self) -> Any:
+        """Return scikit-learn's fitted counterpart of the model with the best C, for exports."""
+        return self.to_model().to_sklearn()
+
     def grid(self) -> np.ndarray:
         """Return the values of C that ``Cs`` stands for, in ascending order."""
         if isinstance(self.Cs, Integral):

@@ -33,7 +33,7 @@ class LinearSVCCV(ChoosesC, LinearSVC):
     verbose : int
         Above zero, a line is printed for each C.
     loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
-    random_state
+    keep_dual, random_state
         As in ``LinearSVC``; ``tol``, ``gap_tol`` and the caps are for each single fit.
 
     Attributes
@@ -78,6 +78,7 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         class_weight: dict[Any, float] | str | None = None,
         max_iter: int | None = None,
         max_time: float | None = None,
+        keep_dual: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -97,10 +98,7 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.max_time = max_time
+        self.keep_dual = keep_dual
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it."""
-        return self.to_model().to_sklearn()

@@ -22,7 +22,7 @@ class LinearSVRCV(ChoosesC, LinearSVR):
     scoring : str or callable, optional
         How a fold is scored, as in scikit-learn. None: R^2.
     epsilon, loss, quantile, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time,
-    random_state
+    keep_dual, random_state
         As in ``LinearSVR``; ``tol``, ``gap_tol`` and the caps are for each single fit.
 
     Attributes
@@ -55,6 +55,7 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         intercept_scaling: float = 1.0,
         max_iter: int | None = None,
         max_time: float | None = None,
+        keep_dual: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -75,6 +76,7 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
         self.max_time = max_time
+        self.keep_dual = keep_dual
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -21,7 +21,8 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
     scoring : str or callable, optional
         How a fold is scored, as in scikit-learn. None: accuracy.
-    dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time, random_state
+    dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
+    keep_dual, random_state
         As in ``LogisticRegression``; ``tol``, ``gap_tol`` and the caps are for each single fit.
 
     Attributes
@@ -54,6 +55,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         class_weight: dict[Any, float] | str | None = None,
         max_iter: int | None = None,
         max_time: float | None = None,
+        keep_dual: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -72,10 +74,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.max_time = max_time
+        self.keep_dual = keep_dual
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this binary model, for exports."""
-        return self.to_model().to_sklearn()

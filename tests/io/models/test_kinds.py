@@ -28,7 +28,7 @@ def slope_of(record):
 @pytest.fixture
 def registered(monkeypatch):
     monkeypatch.setattr(kinds, "_kinds", dict(kinds._kinds))
-    register(ModelKind(Slope, lambda model: {"slope": model.slope}, slope_of, (), None, None))
+    register(ModelKind(Slope, lambda model, compact: {"slope": model.slope}, slope_of, (), None, None))
 
 
 def test_any_class_that_registers_can_be_saved(registered, tmp_path):

@@ -22,7 +22,8 @@ class ModelKind(NamedTuple):
     model_class : type
         Its name stands in hingeline's own files.
     to_record : callable
-        Takes a fitted model, returns a dict of what ``native_file`` can write.
+        Takes a fitted model, and whether to leave out what grows with its training data; returns a dict of what
+        ``native_file`` can write.
     from_record : callable
         Takes such a dict, which may come from a damaged file, returns the model; raises ``ModelFileError``.
     solver_types : tuple of int
@@ -32,7 +33,7 @@ class ModelKind(NamedTuple):
     """
 
     model_class: type
-    to_record: Callable[[Any], dict[str, Any]]
+    to_record: Callable[[Any, bool], dict[str, Any]]
     from_record: Callable[[dict[str, Any]], Any]
     solver_types: tuple[int, ...]
     to_liblinear: Callable[[Any], LinearModel]

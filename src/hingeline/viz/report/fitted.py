@@ -95,7 +95,9 @@ def _problems(estimator: Any) -> list[dict[str, Any]]:
     several = table.n_rows > 1
     fields = [name for name in whole.dtype.names if name != "problem"]
 
-    def n_support(k: int) -> int:
+    def n_support(k: int) -> int | None:
+        if not hasattr(estimator, "dual_coef_"):
+            return None
         dual = np.atleast_2d(estimator.dual_coef_)
         return int(np.count_nonzero(dual[k] if several else dual.any(axis=0)))
 
