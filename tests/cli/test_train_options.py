@@ -175,8 +175,6 @@ def test_the_help_tells_how_often_the_state_is_saved():
         "--none data",
         "--solv avsf data",
         "data --gap",
-        "",
-        "a b c",
         "-v 3 --checkpoint c data",
         "--checkpoint-every 5 data",
         "--checkpoint c --checkpoint-every 0 data",
@@ -187,6 +185,14 @@ def test_wrong_use_of_our_own_options(line, capsys):
         main(["train", *line.split()])
     assert exit.value.code == 2
     assert "usage: hingeline train [OPTIONS] DATA [MODEL]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["train", "train a b c", "predict", "predict a b", "predict a b c d"])
+def test_a_wrong_number_of_files_has_liblinears_status(line, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(line.split())
+    assert exit.value.code == 1
+    assert "usage: hingeline" in capsys.readouterr().err
 
 
 def test_files_and_options_in_any_order(parser):

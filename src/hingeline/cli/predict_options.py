@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .standard_streams import STANDARD
-from .words import own_parser, sort_words, whole
+from .words import own_parser, refuse, sort_words, whole
 
 
 class PredictOptions(NamedTuple):
@@ -25,7 +25,7 @@ def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> Pred
     short, long, operands = sort_words(words, flags="q", valued="b")
     own_parser(parser).parse_args(long)
     if len(operands) != 3:
-        parser.error("three files are needed: DATA MODEL OUTPUT")
+        refuse(parser, "three files are needed: DATA MODEL OUTPUT")
     given = dict(short)
     probabilities = whole(given, "b", 0)
     if probabilities not in (0, 1):

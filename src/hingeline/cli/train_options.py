@@ -11,7 +11,7 @@ from hingeline.liblinear.settings import Settings
 from hingeline.solvers.engines import SOLVERS
 
 from .options import natural, positive_float, positive_int
-from .words import number, own_parser, sort_words, whole
+from .words import number, own_parser, refuse, sort_words, whole
 
 DEFAULT_FOLDS = 5
 SEARCHED_REGRESSION = numbers_with(is_regression=True, can_search=True)
@@ -40,7 +40,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
     short, long, operands = sort_words(words, flags="CRq", valued="scpneBvw")
     own = _train_parser(parser).parse_args(long)
     if not 1 <= len(operands) <= 2:
-        parser.error("DATA is missing" if not operands else f"too many files: {' '.join(operands)}")
+        refuse(parser, "DATA is missing" if not operands else f"too many files: {' '.join(operands)}")
     given = dict(short)
     settings = Settings(
         type=whole(given, "s", DEFAULT.number),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 LONG_FLAGS = {"--help", "--json", "--scores"}  # long options without a value
 
@@ -37,6 +38,12 @@ def add_words_parser(commands: Any, name: str, help: str, usage: str, text: str)
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     return parser
+
+
+def refuse(parser: argparse.ArgumentParser, text: str) -> NoReturn:
+    """End the process as LIBLINEAR does for wrong usage: how the command is used, what is wrong, exit status 1."""
+    parser.print_usage(sys.stderr)
+    parser.exit(1, f"{parser.prog}: error: {text}\n")
 
 
 def sort_words(words: Sequence[str], flags: str, valued: str) -> Words:
