@@ -13,6 +13,7 @@ import numpy as np
 
 from .capture import printed
 from .solvers import Solver
+from .spark_solver import Spark
 from .task import Task
 
 UNLIMITED = 10**9  # sweeps; not every solver lets its limit be lifted
@@ -160,5 +161,6 @@ PEERS: dict[str, type[Solver]] = {
     "sklearn-auto": ScikitLearnAuto,
     "snapml": SnapML,
     "rehline": ReHLine,
+    "spark": Spark,
 }
 INSTALLED_BY = {"liblinear": "liblinear-official", "sklearn": "scikit-learn"}  # if the names differ

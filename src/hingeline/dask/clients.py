@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from distributed import Client, LocalCluster
+from distributed import Client, Future, LocalCluster, wait
 
 from ..io.threads import usable_cores
 
@@ -40,3 +41,12 @@ def some_client(client: Client | None = None) -> Iterator[tuple[Client, bool]]:
         own.as_current(),
     ):
         yield own, True
+
+
+def raise_first_error(client: Client, tasks: Sequence[Future[Any]], last: Sequence[Future[Any]]) -> None:
+    """Wait for ``last``, which depend on ``tasks``; if any of these has failed, raise the error of the first."""
+    with client.as_current():
+        wait(last)
+    for task in tasks:
+        if task.status == "error":
+            task.result()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from distributed import Client, Future, wait
+from distributed import Client, Future
 from scipy import sparse
 from sklearn.utils.validation import check_array, column_or_1d
 
@@ -20,6 +20,7 @@ from ..estimators.base import as_matrix
 from ..estimators.labels import encode_weights
 from ..kernels.rows import DenseRows
 from ..solvers.solve import checked_targets
+from .clients import raise_first_error
 
 FAN_IN = 8  # results that one task of a tree reduction combines
 
@@ -84,11 +85,7 @@ class Partitions:
         """Return ``function(k, block k, *args)`` of all blocks, combined by a tree of tasks on the workers."""
         futures = self.map(function, *args)
         total = tree_reduce(self.client, futures, combine)
-        wait(total)
-        if total.status == "error":
-            for future in futures:
-                if future.status == "error":  # of several, always the first
-                    future.result()
+        raise_first_error(self.client, futures, [total])
         return total.result()
 
 
@@ -130,10 +127,7 @@ def place(
         raise ValueError("X has no partitions: nothing is left to train on.")
     parts = [client.submit(read_block, k, *piece, targets, pure=False) for k, piece in enumerate(pieces)]
     sizes = [client.submit(size_of, part, pure=False) for part in parts]
-    wait(sizes)
-    for part in parts:
-        if part.status == "error":  # of several partitions, always the first
-            part.result()
+    raise_first_error(client, parts, sizes)
     found: list[Size] = client.gather(sizes)
     full = [k for k, size in enumerate(found) if size.n_rows]
     if not full:

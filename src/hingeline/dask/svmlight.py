@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
-from distributed import Client, wait
+from distributed import Client
 from scipy import sparse
 
 from ..io.text.load import load_svmlight
 from ..io.text.svmlight import ZeroBased
-from .clients import current_client
+from .clients import current_client, raise_first_error
 
 
 def read_svmlight(
@@ -61,10 +61,7 @@ def read_svmlight(
     paths = _paths(client, source)
     read = [client.submit(_read, path, n_features, dtype, zero_based, pure=False) for path in paths]
     found = [client.submit(_extent, part, pure=False) for part in read]
-    wait(found)
-    for part in read:
-        if part.status == "error":
-            part.result()  # of several files, always the first
+    raise_first_error(client, read, found)
     extents: list[Extent] = client.gather(found)
     one_based = zero_based == "auto" and all(extent.smallest != 0 for extent in extents)
     width = max(1, *(extent.largest + 1 - one_based for extent in extents))
