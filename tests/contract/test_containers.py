@@ -66,7 +66,7 @@ def test_every_type_of_value(make, dtype):
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("labels", [pd.Series, pl.Series, pa.array, list, lambda y: y.reshape(-1).astype(object)])
+@pytest.mark.parametrize("labels", [pd.Series, pl.Series, pa.array, list, lambda y: y.reshape(-1)])
 def test_labels_and_names(frame, labels, expected):
     model = LinearSVC(loss="hinge").fit(FRAMES[frame](X), labels(Y))
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9, atol=1e-10)

@@ -172,6 +172,40 @@ def test_max_time_is_for_all_classes_together(monkeypatch):
     assert model.per_class_["converged"].tolist() == [True, False, False, False]
 
 
+@row("weights-one-class-left")
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"loss": "hinge", "solver": "hybrid"},
+        {"fit_intercept": "free"},
+        {"penalty": "l1"},
+        {"multi_class": "crammer_singer"},
+        {"class_weight": "balanced"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_without_weight_are_not_predicted(how, n_classes):
+    """As when bagging draws no row of a rare class; scikit-learn trains then, and so do we."""
+    X, y = classification(60, 5, n_classes=n_classes)
+    only = np.unique(y)[0]
+    model = LinearSVC(**how).fit(X, y, sample_weight=np.where(y == only, 1.0, 0.0))
+    assert model.converged_
+    assert model.classes_.size == n_classes
+    assert set(model.predict(X)) == {only}
+
+
+def test_bagging_with_a_rare_class():
+    from sklearn.ensemble import BaggingClassifier
+
+    X, y = classification(30, 4)
+    y[:] = 0
+    y[3] = 1
+    bagging = BaggingClassifier(LinearSVC(), n_estimators=5, random_state=0).fit(X, y)
+    assert bagging.predict(X).shape == (30,)
+
+
 def test_max_time_warns_and_leaves_a_usable_model():
     model = LinearSVC(loss="hinge", solver="avsf", tol=1e-12, C=1e4, max_time=1e-6, random_state=0)
     with pytest.warns(ConvergenceWarning, match="max_time"):

@@ -166,7 +166,6 @@ def test_what_is_for_one_machine_is_refused(client, model, message):
         (np.full(60, "no"), None, "y holds 1 class"),
         (targets, None, "Unknown label type: continuous"),
         (np.where(np.arange(60) == 30, np.nan, 1.0), None, r"Partition 1 .*y\[5\] is nan"),
-        (binary, (binary == "yes") * 1.0, "every row but those of one class"),
     ],
 )
 def test_labels_that_make_no_classes(client, y, sample_weight, message):

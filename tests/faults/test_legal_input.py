@@ -239,7 +239,7 @@ def test_sparse_formats(kind):
     np.testing.assert_allclose(model.coef_, LinearSVC().fit(csr(X), Y).coef_, rtol=1e-9, atol=1e-9)
 
 
-LABELS = [["no", "yes"], [False, True], [1, 10**30], [-(2**62), 2**62], [0.0, 1e300]]
+LABELS = [["no", "yes"], [False, True], [1, 2**63 - 1], [-(2**62), 2**62], [0.0, 1e300]]
 
 
 @row("labels-types")

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..estimators.labels import (
-    check_classes_have_weight,
     checked_classes,
     class_weights,
     classes_in_order,
@@ -121,7 +120,6 @@ def classified(partitions: Partitions, class_weight: Any, fold: Any = None) -> C
     found: ClassCounts = partitions.reduce(count_classes, add_counts, fold)
     classes, (n_weighted, weight) = checked_classes(found.classes), found.counts
     every = np.arange(classes.size)
-    check_classes_have_weight(classes, every, n_weighted)
     weights = class_weights(class_weight, classes, every, weight)
     return ClassifiedCluster(partitions, classes, weights, n_weighted > 0.0)
 

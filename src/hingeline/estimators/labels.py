@@ -14,6 +14,7 @@ from ..data.values import refuse_masked
 from ..runtime.aside import aside
 from ..runtime.threads import in_parts
 
+NOTHING = ("NAType", "NaTType")  # types of pandas' missing values
 FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting the labels
 
 
@@ -28,6 +29,8 @@ def number_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
     refuse_masked(y, "y")
     if not (type(y) is np.ndarray and y.ndim == 1):
         y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "OS":
+        _check_objects(y)
     parts = in_parts(n_threads, y.size, lambda part: _few_classes(y[part]))
     found = [part for part in parts if part is not None]
     same = len(found) == len(parts) and all(np.array_equal(part[0], found[0][0]) for part in found)
@@ -41,6 +44,30 @@ def number_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         i = int(np.argmin(np.isfinite(y)))
         raise ValueError(f"Input y contains NaN or infinity (inf): y[{i}] is {y[i]}. Drop the row or give it a label.")
     return classes, codes
+
+
+def _check_objects(y: np.ndarray) -> None:
+    """Raise unless all labels are text: scikit-learn's scores take no other objects, and no bytes."""
+    if y.dtype.kind == "S":
+        raise ValueError("y holds bytes, which scikit-learn takes for no labels: make them text, y.astype(str).")
+    kinds = {type(label) for label in y.tolist()}
+    others = [kind for kind in kinds if not issubclass(kind, str)]
+    if not others:
+        return
+    for i, label in enumerate(y.tolist()):
+        if (
+            (isinstance(label, float) and label != label)
+            or label is None
+            or type(label).__name__ in ("NAType", "NaTType")
+        ):
+            raise ValueError(f"Input y contains NaN or None: y[{i}] is {label}. Drop the row or give it a label.")
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    if len(kinds) > 1:
+        raise ValueError(f"y holds labels of types that have no order ({names}): use one type for all.")
+    raise ValueError(
+        f"Unknown label type: y is an array of Python objects ({names}). Labels are numbers of NumPy's, truth values "
+        "or text: convert y, as in y.astype(int)."
+    )
 
 
 def _few_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -66,11 +93,7 @@ def _few_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 def classes_in_order(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes in order, and the number of each row's class."""
-    try:
-        return aside(lambda: np.unique(y, return_inverse=True), y.size)
-    except TypeError as error:
-        types = ", ".join(sorted({type(label).__name__ for label in y}))
-        raise ValueError(f"y holds labels of types that have no order ({types}): use one type for all.") from error
+    return aside(lambda: np.unique(y, return_inverse=True), y.size)
 
 
 def checked_classes(classes: np.ndarray) -> np.ndarray:
@@ -104,18 +127,6 @@ def encode_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         check_consistent_length(weights, np.empty(n_rows, dtype=bool))
     check_weights(weights, n_rows)
     return weights
-
-
-def check_classes_have_weight(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
-    """Raise if all rows with a weight above zero belong to a single class."""
-    if weights is None:
-        return
-    left = np.bincount(codes, weights=weights > 0.0, minlength=classes.size)
-    if np.count_nonzero(left) < 2:
-        only = classes[int(np.argmax(left))]
-        raise ValueError(
-            f"sample_weight is zero for every row but those of one class ({only!r}): a classifier needs at least two."
-        )
 
 
 def class_weights(

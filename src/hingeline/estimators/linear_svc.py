@@ -56,6 +56,8 @@ class LinearSVC(SparsePenaltyClassifier):
         other weight (X is not copied for it). "free": it is not regularised, as in ``sklearn.svm.SVC``.
     intercept_scaling : float
     class_weight : dict or "balanced", optional
+        Multiplies C for the rows of a class. Of three or more classes one against the rest, as in LIBLINEAR, only in
+        the problem of that class; ``sample_weight`` counts in all of them.
     max_iter, max_time : optional
         Caps on sweeps (Newton: iterations) of each class and on seconds of the whole fit; None: no cap. If a cap ends
         training, ``fit`` warns, and the model is usable.

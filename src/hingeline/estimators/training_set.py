@@ -17,7 +17,7 @@ from ..kernels.losses import Loss
 from ..solvers.one_versus_rest import OneVersusRest
 from ..solvers.solve import checked_targets
 from .base import read_to_fit
-from .labels import check_classes_have_weight, class_weights, encode_labels, encode_weights
+from .labels import class_weights, encode_labels, encode_weights
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,6 @@ def read_classification(
     classes, codes = encode_labels(y, n_threads)
     _check_length(data, codes.size)
     weights = encode_weights(sample_weight, data.n_rows)
-    check_classes_have_weight(classes, codes, weights)
     return ClassificationSet(X, y, sample_weight, data, features, weights, classes, codes, class_weight, n_threads)
 
 
