@@ -351,7 +351,7 @@ def test_progress_on_a_terminal_only(hard, monkeypatch, capsys):
     assert "sweep" not in capsys.readouterr().err
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
-    assert re.search(r"problem 1\b.*sweep \d+", capsys.readouterr().err)
+    assert re.search(r"training\b.*sweep \d+", capsys.readouterr().err)
     assert main(["train", "-q", *HARD, "--max-time", "0.3", hard, "model"]) == 0
     assert "sweep" not in capsys.readouterr().err
 

@@ -34,7 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, OSError) as error:
-        print(f"hingeline: {' '.join(str(error).split())}", file=sys.stderr)
+        from .wording import in_options
+
+        print(f"hingeline: {in_options(str(error))}", file=sys.stderr)
         return 1
     return status
 

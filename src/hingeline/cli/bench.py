@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .options import positive_float, positive_int
+from .options import HelpFormatter, positive_float, positive_int
 from .plots import can_plot
 from .table import make_table
 
@@ -31,7 +31,7 @@ def add_parser(commands: Any) -> None:
     """Add the command and its three experiments to the subparsers ``commands``."""
     parser = commands.add_parser("bench", help="the paper's experiments, and other solvers on the same data")
     kinds = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True)
-    shared = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter}
+    shared = {"formatter_class": HelpFormatter}
 
     text = "Seconds and steps as in the paper's Tables 2 and 3 and its figure, on the data that is there."
     paper = kinds.add_parser("paper", help="the paper's tables and figure", description=text, **shared)

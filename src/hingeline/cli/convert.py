@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .options import byte_size, positive_int
+from .options import HelpFormatter, byte_size, positive_int
 
 if TYPE_CHECKING:
     from hingeline.io.dataset.folder import Description
@@ -19,7 +19,7 @@ def add_parser(commands: Any) -> None:
         "convert",
         help="svmlight text to a memory-mapped dataset",
         description="Convert svmlight text of any size (plain, gz, bz2, xz, zst) into a folder that opens at once.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("data", type=Path, metavar="DATA", help="the text")
     parser.add_argument("dataset", type=Path, metavar="DATASET", help="the folder to make")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .convert import add_memory, print_written
-from .options import natural, non_negative_float, positive_int
+from .options import HelpFormatter, natural, non_negative_float, positive_int
 from .table import PlainTable
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def add_parser(commands: Any) -> None:
     """Add the command and its four verbs to the subparsers ``commands``."""
     parser = commands.add_parser("data", help="data sets by name, their statistics, and made-up ones")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    shared = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter}
+    shared = {"formatter_class": HelpFormatter}
 
     verb = verbs.add_parser("list", help="the data sets that are known by name", **shared)
     _add_folder(verb)

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .options import natural, positive_float, positive_int
+from .options import HelpFormatter, natural, positive_float, positive_int
 from .plots import can_plot, new_figure
 from .table import make_table
 
@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
         "demo",
         help="train both engines over a grid of C on built-in data",
         description="Train both engines over a grid of C on built-in, text-like data; print a table, save a plot.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--rows", type=positive_int, default=10_000, metavar="N", help="documents")
     parser.add_argument("--cols", type=positive_int, default=30_000, metavar="D", help="words in the vocabulary")

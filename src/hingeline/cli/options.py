@@ -13,6 +13,16 @@ INTERRUPTED = 130  # exit status after Ctrl-C
 N = TypeVar("N", int, float)
 
 
+class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Shows the defaults that say something: not None, not False, and not what the help has told already."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        told = action.help is not None and "default" in action.help
+        if told or action.default is None or action.default is False:
+            return action.help
+        return super()._get_help_string(action)
+
+
 def _number(text: str, kind: Callable[[str], N], accepts: Callable[[N], bool], wanted: str) -> N:
     try:
         value = kind(text)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hingeline.io.models.solver_types import SOLVER_TYPES
 from hingeline.solvers.engines import SOLVERS
 
-from .options import INTERRUPTED, natural, non_negative_float, positive_float, positive_int
+from .options import INTERRUPTED, HelpFormatter, natural, non_negative_float, positive_float, positive_int
 from .plots import can_plot, new_figure
 from .table import make_table
 
@@ -40,7 +40,7 @@ def add_parser(commands: Any) -> None:
         help="choose C by cross-validation: a table, a file and a plot",
         description="Choose C by cross-validation on a grid; each fit starts from that of the previous C. If it was "
         "interrupted, the same command continues from what is done.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument(
         "data", metavar="DATA", help="svmlight text, compressed or not, or a dataset folder; - is stdin"

@@ -17,7 +17,11 @@ from .words import add_words_parser
 if TYPE_CHECKING:
     import numpy as np
 
+    from hingeline.liblinear.search import Found
     from hingeline.liblinear.training import Trained
+    from hingeline.progress import Screen
+
+    from .training_progress import ProgressBars
 
 
 def warn(text: str) -> None:
@@ -57,14 +61,12 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     from hingeline.progress import open_screen
     from hingeline.runtime.interrupt import ends_training
 
-    from .training_progress import ProgressBars
-
     starts = Starts()
     if options.checkpoint is not None:
         every = options.checkpoint_every
         starts = open_checkpoint(options.checkpoint, X, y, options.settings, every=every, warn=warn)
     with open_screen(not options.quiet) as screen, ends_training():
-        report = ProgressBars(screen, options.settings).report if screen.shows else None
+        report = _progress_bars(screen, y, options).report if screen.shows else None
         trained = fit(X, y, options.settings, starts=starts, report=report, warn=warn)
     try:
         starts.save()
@@ -73,18 +75,35 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     return status
 
 
+def _progress_bars(screen: Screen, y: np.ndarray, options: TrainOptions) -> ProgressBars:
+    from hingeline.liblinear.labels import ordered_labels
+
+    from .training_progress import ProgressBars, titles_of
+
+    labels = ordered_labels(y)[0] if options.settings.solver_type.is_classifier else None
+    return ProgressBars(screen, options.settings, titles_of(labels, options.settings))
+
+
 def _conclude(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     """Write and tell what was trained; return the exit status."""
+    from .train_results import print_json, print_summary, training_content, unfinished
+
     interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
     if interrupted and options.model is None and options.run is None:
-        warn("interrupted; no model is written, since no file was named for it")
+        warn(f"interrupted: {unfinished(trained)}; no model is written, since no file was named for it")
         return INTERRUPTED
     places = _save(trained, options, X, y, command)
-    if not options.quiet:
-        _summarise(trained, results_beside(options.model))
+    out = results_beside(options.model)
+    if options.json:
+        print_json(training_content(trained, options.settings, places, options.data), out)
+    elif not options.quiet:
+        print_summary(trained, out)
+    left = unfinished(trained)
     if interrupted:
-        warn(f"interrupted; the model so far is saved to {' and '.join(places)}")
+        warn(f"interrupted: {left}; the model so far is saved to {' and '.join(places)}")
         return INTERRUPTED
+    if left and not options.quiet:
+        warn(f"WARNING: {left}")
     return 0
 
 
@@ -108,35 +127,23 @@ def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, comman
     return places
 
 
-def _summarise(trained: Trained, out: Any) -> None:
-    """Print LIBLINEAR's lines, and one of our own for each solution: how it was found, and how good it is."""
-    from hingeline.liblinear.report_lines import report_lines
-
-    print("\n".join(report_lines(trained)), file=out)
-    labels = trained.model.labels
-    for k, s in enumerate(trained.solutions):
-        name = f"label {labels[k]}: " if labels is not None and len(trained.solutions) == len(labels) else ""
-        c = s.certificate
-        print(
-            f"{name}{s.solver}, {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, objective {c.primal:.6g}, "
-            f"relative gap {c.gap:.1e}, violation {c.violation:.1e} ({s.stop_reason})",
-            file=out,
-        )
-    if not all(s.converged for s in trained.solutions):
-        warn(
-            "WARNING: training ended before it converged; the relative gap above shows how far it is from the optimum."
-        )
-
-
 def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
+    from hingeline.liblinear.outcome import regression_figures
     from hingeline.liblinear.search import cross_validate
     from hingeline.progress import StepsBar, open_screen
+
+    from .train_results import print_json
 
     assert options.folds is not None
     bar = StepsBar("cross validation", min(options.folds, y.size), "folds")
     with open_screen(not options.quiet) as screen, screen.showing(bar):
         tally = cross_validate(X, y, options.settings, options.folds, warn, bar.advance)
-    if options.settings.solver_type.is_regression:
+    is_regression = options.settings.solver_type.is_regression
+    if options.json:
+        figures = regression_figures(tally) if is_regression else {"accuracy": tally.correct / tally.rows}
+        named = {name.replace(" ", "_"): value for name, value in figures.items()}
+        print_json({"data": options.data, "folds": options.folds, "rows": tally.rows, **named}, sys.stdout)
+    elif is_regression:
         print(f"Cross Validation Mean squared error = {tally.mean_squared_error:g}")
         print(f"Cross Validation Squared correlation coefficient = {tally.squared_correlation:g}")
     else:
@@ -146,12 +153,31 @@ def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
 
 def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
     from hingeline.liblinear.search import search
+    from hingeline.progress import counting
+
+    from .train_results import print_json, search_content
 
     assert options.folds is not None
-    print(f"Doing parameter search with {options.folds}-fold cross validation.", flush=True)
-    say = partial(print, flush=True) if not options.quiet else lambda text: None
-    found = search(X, y, options.settings, options.folds, options.start_C, options.start_p, say, warn)
-    if options.settings.solver_type.is_regression:
+    if not options.json:
+        print(f"Doing parameter search with {options.folds}-fold cross validation.", flush=True)
+    says = not (options.quiet or options.json)
+    tried: list[Found] = []
+    with counting("search", " fits", wanted=not options.quiet) as bar:
+        found = search(
+            X,
+            y,
+            options.settings,
+            options.folds,
+            options.start_C,
+            options.start_p,
+            partial(print, flush=True) if says else lambda text: None,
+            warn,
+            advance=bar,
+            tried=tried,
+        )
+    if options.json:
+        print_json(search_content(options.data, tried, found, options.settings), sys.stdout)
+    elif options.settings.solver_type.is_regression:
         print(f"Best C = {found.C:g} Best p = {found.p:g}  CV MSE = {found.score:g}")
     else:
         print(f"Best C = {found.C:g}  CV accuracy = {100.0 * found.score:g}%")

@@ -27,6 +27,7 @@ class TrainOptions:
     folds: int | None
     search: bool
     quiet: bool
+    json: bool
     checkpoint: str | None
     checkpoint_every: float | None
     run: str | None
@@ -80,6 +81,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
         folds=folds,
         search=search,
         quiet="q" in given,
+        json=own.json,
         checkpoint=own.checkpoint,
         checkpoint_every=own.checkpoint_every,
         run=own.run,
@@ -99,6 +101,7 @@ def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--checkpoint")
     parser.add_argument("--checkpoint-every", type=positive_float)
     parser.add_argument("--run")
+    parser.add_argument("--json", action="store_true")
     return parser
 
 
@@ -145,5 +148,6 @@ hingeline's own:
                      (default 20, growing to 300)
   --run DIR          write a folder for "hingeline report": how training went, and the model (which goes to MODEL as
                      well only if that is named)
+  --json             print the results as one JSON object
   --help             this text
 """

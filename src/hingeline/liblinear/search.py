@@ -98,6 +98,22 @@ def cross_validate(
     return tally
 
 
+class _Fits:
+    """Counts the fits of a search, of which there is a part for each width of the tube."""
+
+    def __init__(self, report: Callable[[int, int], object]) -> None:
+        self._report = report
+
+    def begin(self, part: int, parts: int, most: int) -> None:
+        """Begin a part of so many fits at most."""
+        self._done, self._most = part * most, parts * most
+
+    def advance(self) -> None:
+        """Count a fit."""
+        self._done += 1
+        self._report(self._done, self._most)
+
+
 def search(
     X: Any,
     y: np.ndarray,
@@ -107,18 +123,30 @@ def search(
     start_p: float | None,
     say: Say,
     warn: Say,
+    *,
+    advance: Callable[[int, int], object] = lambda done, most: None,
+    tried: list[Found] | None = None,
 ) -> Found:
-    """Return the best C of a classifier, or the best C and p of a regression; ``say`` is called with each result."""
+    """Return the best C of a classifier, or the best C and p of a regression.
+
+    ``say`` is called with each result, and ``advance`` after each fit with the number of fits so far and how many
+    there may be at most. Results are appended to ``tried``.
+    """
     data = read(X, settings)
     folds = [Fold(data, X, y, held_out) for held_out in folds_of(y.size, count, settings.seed, warn)]
     largest_C = LARGEST_C_OF_REGRESSION if settings.solver_type.is_regression else LARGEST_C
     best: Found | None = None
-    for p in _widths(y, start_p) if settings.solver_type.is_regression else (settings.p,):
+    widths = _widths(y, start_p) if settings.solver_type.is_regression else [settings.p]
+    fits = _Fits(advance)
+    for step, p in enumerate(widths):
         at_p = replace(settings, p=p)
         first = min(start_C or first_C(X, y, at_p), largest_C)
         for fold in folds:
             fold.forget()
-        for found in _path(folds, at_p, first, largest_C, say, warn):
+        fits.begin(step, len(widths), len(folds) * (1 + int(log2(largest_C / first))))
+        for found in _path(folds, at_p, first, largest_C, say, warn, fits.advance):
+            if tried is not None:
+                tried.append(found)
             if best is None or _better(found.score, best.score, settings):
                 best = found
     assert best is not None
@@ -130,14 +158,21 @@ def _better(score: float, than: float, settings: Settings) -> bool:
 
 
 def _path(
-    folds: list[Fold], settings: Settings, first: float, largest_C: float, say: Say, warn: Say
+    folds: list[Fold],
+    settings: Settings,
+    first: float,
+    largest_C: float,
+    say: Say,
+    warn: Say,
+    advance: Callable[[], object],
 ) -> Iterator[Found]:
-    """Yield the scores of C, 2 C, 4 C, ..."""
+    """Yield the scores of C, 2 C, 4 C, ...; ``advance`` is called after each fit."""
     C, unchanged = first, 0
     while C <= largest_C:
         tally = Tally()
         for fold in folds:
             tally = tally.add(fold.predict(replace(settings, C=C), warn, search=True), fold.held_out_y)
+            advance()
         if settings.solver_type.is_regression:
             score = tally.mean_squared_error
             say(f"log2c={log2(C):7.2f}\tp={settings.p:7.2f}\tMean squared error={score:g}")
