@@ -17,7 +17,8 @@ from hingeline.solvers.clock import Clock, Ended
 from hingeline.solvers.driver import Run
 from hingeline.solvers.dual.avsf import avsf
 from hingeline.solvers.shards import shards_of
-from hingeline.solvers.state import State, starting_alpha
+from hingeline.solvers.shards.alpha import starting_alpha
+from hingeline.solvers.state import State
 from hingeline.solvers.stop import Stop
 
 examples = settings(max_examples=60)

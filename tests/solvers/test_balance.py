@@ -7,7 +7,7 @@ from problems import EVERY_LOSS, MARGIN_LOSSES
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import lower, upper
-from hingeline.solvers.balance import balance, signed_sum
+from hingeline.solvers.balance import SidesInMemory, balance, signed_sum
 
 N = 60
 
@@ -35,7 +35,7 @@ def test_the_sum_is_zero_and_the_box_is_kept(name, at_bounds, weighted):
     problem = problem_of(name, weights=weights)
     alpha = variables(problem, rng, at_bounds)
     zero = alpha == 0.0
-    balance(problem, alpha)
+    balance(SidesInMemory(problem, alpha))
     assert abs(np.sum(alpha * problem.signs)) <= 1e-15 * max(np.abs(alpha).sum(), 1e-300)
     assert (alpha >= lower(problem.loss, problem.C_values * np.ones(N))).all()
     assert (alpha <= upper(problem.loss, problem.C_values * np.ones(N))).all()
@@ -49,7 +49,7 @@ def test_what_is_balanced_stays(name):
     if name not in MARGIN_LOSSES:
         alpha *= problem.y
     before = alpha.copy()
-    balance(problem, alpha)
+    balance(SidesInMemory(problem, alpha))
     np.testing.assert_array_equal(alpha, before)
 
 
@@ -60,7 +60,7 @@ def test_variables_at_bounds_stay_if_the_others_have_room():
     alpha[2] = 0.0
     alpha[4] = 2.0 - 1e-3 - 1e-9 * rng.random()
     before = alpha.copy()
-    balance(problem, alpha)
+    balance(SidesInMemory(problem, alpha))
     at_bound = (before == 0.0) | (before == 2.0)
     np.testing.assert_array_equal(alpha[at_bound], before[at_bound])
     np.testing.assert_allclose(alpha, before, atol=1e-3)
@@ -69,7 +69,7 @@ def test_variables_at_bounds_stay_if_the_others_have_room():
 def test_one_side_alone_certifies_nothing():
     problem = problem_of("hinge")
     alpha = np.where(problem.signs > 0, 2.0, 0.0)
-    balance(problem, alpha)
+    balance(SidesInMemory(problem, alpha))
     assert (alpha == 0.0).all()
 
 

@@ -13,8 +13,9 @@ from hingeline.solvers.certificate import certify, drift, rounding_floor
 from hingeline.solvers.driver import Clock, Ended, Run, Stop
 from hingeline.solvers.dual.avsf import avsf
 from hingeline.solvers.shards import shards_of
+from hingeline.solvers.shards.alpha import starting_alpha
 from hingeline.solvers.shards.in_memory import InMemoryShards
-from hingeline.solvers.state import State, starting_alpha
+from hingeline.solvers.state import State
 
 X, Y = classification(3000, 40, seed=5)  # more than small
 

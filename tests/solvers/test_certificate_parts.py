@@ -10,7 +10,7 @@ from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.passes import certify_rows
 from hingeline.solvers.certificate_parts import CertificateParts, sum_parts
-from hingeline.solvers.state import starting_alpha
+from hingeline.solvers.shards.alpha import starting_alpha
 
 
 def test_parts_add_up():

@@ -8,8 +8,8 @@ from hingeline import solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import upper
+from hingeline.solvers.shards.alpha import starting_alpha
 from hingeline.solvers.start import from_weights
-from hingeline.solvers.state import starting_alpha
 
 X, Y = classification(60, 5, seed=81)
 

@@ -1,25 +1,78 @@
-"""Stand-in: gathers the rows and trains on one machine."""
+"""From rows on a cluster to a model: the single-machine training, with shards that are partitions on their workers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, NamedTuple
+from weakref import finalize
 
 import numpy as np
 from distributed import Future
-from scipy import sparse
 
-from ..solution import Certificate
-from ..solvers.solve import solve
+from ..kernels.losses import Loss, checked_loss
+from ..kernels.random import seeded
+from ..solution import HISTORY, Certificate, Look, Progress, Snapshot, Solution
+from ..solvers.certificate import refresh, rounding_floor
+from ..solvers.clock import Clock, Ended
+from ..solvers.driver import Run
+from ..solvers.engines import check_solver
+from ..solvers.select import Phase
+from ..solvers.solve import checked_stop
+from ..solvers.state import Near, State
+from ..solvers.stop import GOOD_GAP, Stop
+from ..solvers.train import Training
 from .partitions import Partitions
-from .target import Target, Targets
+from .rounds import LOST, Hosts, Traffic
+from .select import plan
+from .shards import DaskShards
+from .spec import Binary, Fold, Spec, Targets
 
-SOLVERS = ("auto", "newton", "newton_cg", "cocoa")
+ROUNDS = np.dtype([*HISTORY.descr, ("computing", "f8"), ("communicating", "f8"), ("bytes", "i8")])
+MOST_LOSSES = 100  # times that rows were lost and read again, before training gives up
+WIDTH = inf  # how far margins may have moved from a start: unknown
+
+
+class RoundProgress(NamedTuple):
+    """What a callback gets after each iteration: a ``Progress``, and what rounds have cost since training began.
+
+    Attributes
+    ----------
+    n_iter, n_steps, seconds, violation, gap, times_tol, problem, look
+        As in ``hingeline.Progress``.
+    computing : float
+        Seconds that workers computed; of those that worked at the same time, the slowest counts.
+    communicating : float
+        Seconds of all rounds besides.
+    bytes : int
+        Bytes of vectors and matrices that went to workers and back.
+    """
+
+    n_iter: int
+    n_steps: int
+    seconds: float
+    violation: float
+    gap: float
+    times_tol: float
+    problem: int
+    look: Look
+    computing: float
+    communicating: float
+    bytes: int
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model."""
+    """A model trained on a cluster; attributes as those of ``Solution``, but for these.
+
+    Attributes
+    ----------
+    history : structured ndarray
+        One record per iteration; seconds computing, seconds communicating and bytes are counted from the beginning.
+    alpha : list of Future
+        Dual variables: one array per partition, on the workers.
+    """
 
     w: np.ndarray
     intercept: float
@@ -34,12 +87,24 @@ class Trained:
     stop_reason: str
 
 
+_hosts: dict[int, Hosts] = {}
+
+
+def hosts_of(partitions: Partitions) -> Hosts:
+    """Return the hosts of partitions; they stay as long as the partitions do."""
+    key = id(partitions)
+    if key not in _hosts:
+        _hosts[key] = Hosts(partitions)
+        finalize(partitions, _hosts.pop, key, None)
+    return _hosts[key]
+
+
 def train(
     partitions: Partitions,
-    target: Target,
-    loss: Any,
+    target: Binary | Targets,
+    loss: Loss,
     *,
-    class_weight: tuple[float, float] | None = None,
+    class_weight: Mapping[Any, float] | None = None,
     bias: float = 0.0,
     free: bool = False,
     solver: str = "auto",
@@ -48,29 +113,148 @@ def train(
     max_iter: int | None = None,
     max_time: float | None = None,
     w0: np.ndarray | None = None,
-    fold: Any = None,
-    callback: Any = None,
+    fold: Fold | None = None,
+    callback: Callable[[RoundProgress], Any] | None = None,
 ) -> Trained:
-    """Gather and train."""
-    blocks = partitions.client.gather(partitions.parts)
-    X = sparse.vstack([sparse.csr_matrix(block.X) for block in blocks]).tocsr()
-    y = np.concatenate([target.values(block.y) for block in blocks])
-    weights = np.concatenate([np.ones(len(b.y)) if b.sample_weight is None else b.sample_weight for b in blocks])
-    if fold is not None:
-        weights *= np.concatenate([fold.weights(k, b.y) for k, b in enumerate(blocks)])
-    if class_weight is not None and not isinstance(target, Targets):
-        weights *= np.where(y > 0, class_weight[1], class_weight[0])
-    s = solve(
-        X, y, loss, solver="auto", tol=tol, gap_tol=gap_tol, max_iter=max_iter, max_time=max_time, bias=bias,
-        free_intercept=free, sample_weight=weights, callback=callback,
-    )  # fmt: skip
-    bounds = np.cumsum(partitions.n_rows)[:-1]
-    alpha = partitions.client.scatter(np.split(s.alpha, bounds))
-    fields = [*s.history.dtype.descr, ("computing", "f8"), ("communicating", "f8"), ("bytes", "i8")]
-    history = np.zeros(len(s.history), dtype=fields)
-    for name in s.history.dtype.names or ():
-        history[name] = s.history[name]
-    return Trained(
-        s.w, s.intercept, alpha, s.certificate, history, s.n_iter, s.n_steps, s.seconds, s.solver, s.converged,
-        s.stop_reason,
-    )  # fmt: skip
+    """Solve one binary problem, or one regression, on the rows of ``partitions``.
+
+    Parameters
+    ----------
+    target : Binary or Targets
+        What y means.
+    class_weight : mapping, optional
+        Weights by label, which multiply C.
+    bias : float
+        Value of the constant feature; ``free`` leaves its weight out of the regulariser.
+    w0 : ndarray of shape (n_features + 1,), optional
+        Where to start; the last entry is the weight of the constant feature.
+    fold : Fold, optional
+        Which rows take part.
+    callback : callable, optional
+        Called after each iteration; a true answer ends training.
+
+    Other parameters are those of ``hingeline.solve``.
+    """
+    loss = checked_loss(loss)
+    check_solver(solver)
+    stop = checked_stop(tol, gap_tol, max_iter, max_time)
+    spec = Spec(target, loss, class_weight, float(bias or free), fold)
+    hosts = hosts_of(partitions)
+    try:
+        return _Fit(hosts, spec, solver, stop, free, w0, callback).trained()
+    except BaseException:
+        _hosts.pop(id(partitions), None)
+        hosts.cancel()
+        raise
+
+
+class _Fit:
+    """One training: the problem is opened on the workers, trained, and closed."""
+
+    def __init__(
+        self,
+        hosts: Hosts,
+        spec: Spec,
+        solver: str,
+        stop: Stop,
+        free: bool,
+        w0: np.ndarray | None,
+        callback: Callable[[RoundProgress], Any] | None,
+    ) -> None:
+        self._hosts, self._spec, self._stop, self._free, self._callback = hosts, spec, stop, free, callback
+        self._clock = Clock(stop.max_time, None)
+        hosts.traffic = Traffic()
+        self._costs: dict[int, tuple[float, float, int]] = {}
+        w = np.zeros(hosts.n_features + 1) if w0 is None else np.array(w0, dtype=np.float64)
+        self._name, summary = self._opened(w)
+        problem = summary.problem(self._spec, hosts.n_features)
+        shards = DaskShards(hosts, self._name, summary, self._spec, self._clock.check)
+        near = None if w0 is None else Near(w, WIDTH)
+        started = np.zeros_like(w)
+        self._state = State(shards, problem, np.empty(0), started, seeded(0), 0.0, free, near)
+        self._phases = plan(summary, problem, solver, stop, hosts.n_hosts, free)
+        self._run = Run(
+            stop,
+            self._clock,
+            certify=lambda pace: refresh(self._state, self._clock.n_steps),
+            floor=lambda: rounding_floor(self._state),
+            callback=self._report,
+            take=self._snapshot,
+        )
+
+    def _opened(self, w: np.ndarray) -> tuple[str, Any]:
+        while True:
+            try:
+                return self._hosts.open(self._spec, w)
+            except Ended as end:
+                if end.reason != LOST:
+                    raise
+
+    def trained(self) -> Trained:
+        """Train, and return the model."""
+        solution = _DaskTraining(self._phases, self._state, self._run).solution()
+        if self._free and solution.stop_reason == "tol" and solution.certificate.gap > GOOD_GAP:
+            solution = self._better(solution)
+        alpha = self._hosts.alpha(self._name)
+        history = np.zeros(len(solution.history), dtype=ROUNDS)
+        for name in HISTORY.names or ():
+            history[name] = solution.history[name]
+        for record in history:
+            record["computing"], record["communicating"], record["bytes"] = self._costs.get(
+                int(record["sweep"]), (0.0, 0.0, 0)
+            )
+        return Trained(
+            w=solution.w,
+            intercept=float(solution.intercept) + getattr(self._spec.target, "level", 0.0),
+            alpha=alpha,
+            certificate=solution.certificate,
+            history=history,
+            n_iter=solution.n_iter,
+            n_steps=solution.n_steps,
+            seconds=self._clock.seconds,
+            solver=solution.solver,
+            converged=solution.converged,
+            stop_reason=solution.stop_reason,
+        )
+
+    def _better(self, solution: Solution) -> Solution:
+        """Go on until the gap is good: the violation of the rows says little about a free intercept."""
+        goal = replace(self._stop, gap_tol=GOOD_GAP)
+        self._state.near, self._state.resumed = Near(self._state.w.copy(), WIDTH), True
+        self._run.stop = goal
+        phases = [replace(phase, stop=goal) for phase in self._phases]
+        found = _DaskTraining(phases, self._state, self._run).solution()
+        if found.converged:
+            reason, converged = self._stop.outcome("rounding", found.certificate)
+            found = replace(found, stop_reason=reason, converged=converged)
+        return found
+
+    def _report(self, progress: Progress) -> Any:
+        """Take down what rounds have cost, and pass the progress on."""
+        traffic = self._hosts.traffic
+        costs = (traffic.computing, traffic.communicating, traffic.bytes)
+        self._costs[progress.n_iter] = costs
+        return False if self._callback is None else self._callback(RoundProgress(*progress, *costs))
+
+    def _snapshot(self) -> Snapshot:
+        return Snapshot(self._state.w[:-1].copy(), self._state.intercept)
+
+
+class _DaskTraining(Training):
+    """Training that goes on from w when rows were lost with their worker, and read again."""
+
+    def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
+        state, shards = self._state, self._state.shards
+        assert isinstance(shards, DaskShards)
+        for _ in range(MOST_LOSSES):
+            try:
+                reason, certificate = super()._run_phase(phase)
+                if reason != LOST:
+                    state.resumed = False
+                    return reason, certificate
+            except Ended as end:
+                if end.reason != LOST:
+                    raise
+            w = shards.where_it_was()
+            state.near, state.resumed = Near(w, WIDTH), True
+        raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")

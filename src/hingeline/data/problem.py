@@ -66,19 +66,26 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
         if not C.any():
             raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
         every_row = every_row and bool((C > 0.0).all())
-    # What an engine may meet on its way, at the most: |w|, a margin, an objective.
-    total_C = data.n_rows * float(np.max(C))
-    at_zero = max(1.0, float(np.abs(y).max())) if loss.is_regression else 1.0
-    longest = 2.0 * total_C * sqrt(data.largest_q)
-    farthest = at_zero + sqrt(data.largest_q) * longest
+    at_zero = float(np.abs(y).max()) if loss.is_regression else 1.0
+    check_range(loss, data.n_rows * float(np.max(C)), data.largest_q, at_zero)
+    kept = None if every_row else np.flatnonzero((data.q > 0.0) & (np.asarray(C) > 0.0)).astype(np.uint32)
+    return Problem(data, y, C, loss, kept)
+
+
+def check_range(loss: Loss, total_C: float, largest_q: float, at_zero: float) -> None:
+    """Raise if numbers that an engine may meet on its way (|w|, a margin, an objective) are too large.
+
+    ``total_C`` bounds the sum of all C_i, ``largest_q`` the squared norms, ``at_zero`` what is missing at w = 0.
+    """
+    at_zero = max(1.0, at_zero)
+    longest = 2.0 * total_C * sqrt(largest_q)
+    farthest = at_zero + sqrt(largest_q) * longest
     largest = longest * longest + total_C * farthest
     if not (largest if loss.is_bounded else max(largest, farthest) * farthest) < inf:
         raise ValueError(
             f"C = {loss.C:g} times the weights times the squared values of X{' and y' * (at_zero > 1.0)} overflows "
             "float64: scale them, or choose a smaller C."
         )
-    kept = None if every_row else np.flatnonzero((data.q > 0.0) & (np.asarray(C) > 0.0)).astype(np.uint32)
-    return Problem(data, y, C, loss, kept)
 
 
 def check_weights(weights: np.ndarray, n_rows: int) -> None:

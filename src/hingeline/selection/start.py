@@ -24,7 +24,8 @@ from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from ..solvers.engines import AUTO, ENGINES, NEWTON
 from ..solvers.select import SMALL, by_products, plan, plan_free
-from ..solvers.state import Near, starting_alpha
+from ..solvers.shards.alpha import starting_alpha
+from ..solvers.state import Near
 from ..solvers.stop import Stop
 
 AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding

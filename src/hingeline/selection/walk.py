@@ -17,7 +17,7 @@ from ..solvers.engines import engines_of
 from ..solvers.finish import solution_known
 from ..solvers.free_intercept import train_free
 from ..solvers.shards import shards_of
-from ..solvers.state import starting_alpha
+from ..solvers.shards.alpha import starting_alpha
 from ..solvers.stop import Stop
 from ..solvers.train import train
 from .start import Reached, at_bound, mean_shift, start_from

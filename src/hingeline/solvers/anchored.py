@@ -22,7 +22,7 @@ import numpy as np
 
 from ..data.problem import Problem
 from ..solution import Certificate, Progress, Solution
-from .balance import balance
+from .balance import SidesInMemory, balance
 from .certificate import certify_free
 from .clock import NEXT_PHASE
 from .driver import SWEEP
@@ -104,7 +104,7 @@ def _balanced(problem: Problem, solution: Solution, move: float) -> Solution:
     of the intercept.
     """
     alpha = solution.alpha.copy()
-    balance(problem, alpha)
+    balance(SidesInMemory(problem, alpha))
     own = certify_free(problem, solution.w, solution.intercept, alpha)
     violation = max(move, solution.certificate.violation, own.violation)
     return replace(solution, alpha=alpha, certificate=own._replace(violation=violation))

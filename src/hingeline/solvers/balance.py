@@ -9,6 +9,7 @@ down: variables at 0 stay there.
 from __future__ import annotations
 
 from math import isinf
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,25 +22,70 @@ MOST_ROUNDS = 30  # of moving the variables that still have room; mostly one is 
 NEGLIGIBLE = 1e-15  # sum, over that of the sizes, that rounding may leave: one variable takes it
 
 
-def balance(problem: Problem, alpha: Vector) -> None:
-    """Make ``alpha``, which is in the box, keep the condition."""
-    s, C = problem.signs, problem.C_values
-    box = lower(problem.loss, 1.0), upper(problem.loss, 1.0)  # in units of C_i
-    excess, size = signed_sum(alpha, s)
+class Sides(Protocol):
+    """Dual variables on both sides of the condition, wherever they are."""
+
+    def signed_sum(self) -> tuple[float, float]:
+        """Return the sum of alpha_i s_i, and that of |alpha_i|."""
+
+    def room(self) -> tuple[float, Any]:
+        """Return what all variables can move together, and which one can move most."""
+
+    def shift(self, step: float) -> None:
+        """Move every variable by -step s_i times its room."""
+
+    def scale_side(self, side: float, factor: float) -> None:
+        """Multiply the variables whose alpha_i s_i has the sign of ``side`` by ``factor``."""
+
+    def give(self, which: Any, excess: float) -> None:
+        """Let one variable take the excess."""
+
+
+def balance(sides: Sides) -> None:
+    """Make dual variables, which are in the box, keep the condition."""
+    excess, size = sides.signed_sum()
     for _ in range(MOST_ROUNDS):
-        total, widest = sum_of_room(alpha, C, box)
+        total, widest = sides.room()
         if abs(excess) <= NEGLIGIBLE * size or not total > 0.0:
             break
-        shift(alpha, s, C, box, excess / total)
-        excess, size = signed_sum(alpha, s)
+        sides.shift(excess / total)
+        excess, size = sides.signed_sum()
     if abs(excess) > NEGLIGIBLE * size:
-        heavier = alpha * s > 0.0 if excess > 0.0 else alpha * s < 0.0
-        alpha[heavier] *= max(0.0, 1.0 - abs(excess) / float(np.abs(alpha[heavier]).sum()))
-        excess, _ = signed_sum(alpha, s)
-        total, widest = sum_of_room(alpha, C, box)
+        heavier = 0.5 * (size + abs(excess))
+        sides.scale_side(excess, max(0.0, 1.0 - abs(excess) / heavier))
+        excess, _ = sides.signed_sum()
+        total, widest = sides.room()
     if excess != 0.0 and total > 0.0:
-        own = float(C[widest if C.size > 1 else 0])
-        alpha[widest] = min(max(alpha[widest] - excess * s[widest], box[0] * own), box[1] * own)
+        sides.give(widest, excess)
+
+
+class SidesInMemory:
+    """The dual variables ``alpha`` of a problem in memory."""
+
+    def __init__(self, problem: Problem, alpha: Vector) -> None:
+        self._alpha, self._s, self._C = alpha, problem.signs, problem.C_values
+        self._box = lower(problem.loss, 1.0), upper(problem.loss, 1.0)  # in units of C_i
+
+    def signed_sum(self) -> tuple[float, float]:  # noqa: D102
+        return signed_sum(self._alpha, self._s)
+
+    def room(self) -> tuple[float, int]:  # noqa: D102
+        return sum_of_room(self._alpha, self._C, self._box)
+
+    def shift(self, step: float) -> None:  # noqa: D102
+        shift(self._alpha, self._s, self._C, self._box, step)
+
+    def scale_side(self, side: float, factor: float) -> None:  # noqa: D102
+        self._alpha[self._alpha * self._s * side > 0.0] *= factor
+
+    def give(self, which: int, excess: float) -> None:  # noqa: D102
+        own = float(self._C[which if self._C.size > 1 else 0])
+        moved = self._alpha[which] - excess * self._s[which]
+        self._alpha[which] = min(max(moved, self._box[0] * own), self._box[1] * own)
+
+    def widest(self, which: int) -> float:
+        """Return how far variable ``which`` can move."""
+        return float(room(self._alpha, self._C, self._box, which))
 
 
 @exact_kernel

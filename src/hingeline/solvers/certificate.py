@@ -17,10 +17,9 @@ from ..data.problem import Problem
 from ..kernels.passes import squared_length
 from ..kernels.types import Vector
 from ..solution import Certificate
-from .balance import balance
 from .shards import Shards, shards_of
 from .shards.out_of_core import BlockShards
-from .state import State, starting_alpha
+from .state import State
 
 UNIT_ROUNDOFF = 2.0**-53
 NEAR = 1e-24  # relative squared distance that rounding explains
@@ -36,15 +35,16 @@ def refresh(state: State, n_steps: int) -> Certificate:
     state.refresh_alpha()
     shards = state.shards
     if state.is_free:
-        balance(state.problem, state.alpha)
+        shards.balance()
     if isinstance(shards, BlockShards):
         return _refresh_from_files(state, shards)
     if state.is_primal:
         u = state.regularised()
-        own = certify(shards, state.w, regularised=u, apart=u - shards.weights())
+        parts, v = shards.certify_with_weights(state.w)
+        own = parts.certificate(0.5 * squared_length(u), 0.5 * squared_length(u - v))
         if own.gap <= 1.0:
             return own
-        state.alpha[:] = starting_alpha(state.problem)
+        shards.reset_alpha()
         return certify(shards, state.w, regularised=u, apart=u)
     n_steps += 2 * state.problem.n_variables  # a sweep that is cut short has not been counted
     if state.is_in_step and n_steps <= FEW_STEPS:

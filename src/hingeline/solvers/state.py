@@ -10,17 +10,15 @@ import numpy as np
 
 from ..data.problem import Problem
 from ..kernels.losses import lower, upper
-from ..kernels.passes import settle_rows
 from ..kernels.random import seeded
 from ..kernels.types import Vector
 from ..kernels.variables import Variables, new_variables
-from ..runtime.pace import Pace, do_nothing
+from ..runtime.pace import do_nothing
 from ..runtime.threads import ALONE, Team
 from ..solution import Snapshot
 from .engines import Engine
 from .shards import Shards, shards_of
-
-NO_START = np.empty(0)
+from .shards.alpha import starting_alpha
 
 
 class Near(NamedTuple):
@@ -54,6 +52,7 @@ class State:
     anchor: float = 0.0  # the intercept's weight is regularised towards this; see anchored.py
     is_free: bool = False  # ... or it is not regularised at all: w[-1] does not follow from alpha
     near: Near | None = None  # where Newton's method begins, if no other engine has been at work before
+    resumed: bool = False  # ... or when it goes on after rows were lost and read again
     is_primal: bool = False  # w is an engine's own, near to what the dual variables give but not the same
     began_at_zero: bool = False  # w = 0 before the first engine
     engines: list[Engine] = field(default_factory=list)  # those that have worked on it, the present one last
@@ -95,6 +94,10 @@ class State:
         """Go to the weights w; ``is_primal`` says that they are an engine's own."""
         self.w[:] = w
         self.is_primal = is_primal
+
+    def begins_near(self, n_iter: int) -> bool:
+        """Tell whether an engine that has so many iterations before it begins at ``near``."""
+        return self.near is not None and (n_iter == 0 or self.resumed)
 
     def regularised(self) -> Vector:
         """Return the part of w that is regularised: the intercept's weight measured from the anchor, or without it."""
@@ -147,17 +150,6 @@ def new_state(
     alpha = starting_alpha(problem, alpha0, team.pace())
     shards, at_zero = shards_of(problem, alpha, team, between), anchor == 0.0 and alpha0 is None
     return State(shards, problem, alpha, w, seeded(seed), anchor, free, near, began_at_zero=at_zero)
-
-
-def starting_alpha(problem: Problem, alpha0: Vector | None = None, pace: Pace | None = None) -> Vector:
-    """Return dual variables at ``alpha0`` (moved into the box) or at zero.
-
-    Rows of zeros get their optimal value at once, rows of no weight get zero: no engine visits them.
-    """
-    alpha, start = np.empty(problem.data.n_rows), NO_START if alpha0 is None else np.ascontiguousarray(alpha0)
-    arrays = (problem.loss, problem.y, problem.C_values, problem.data.q, start, alpha)
-    (pace or Pace()).each(alpha.size, lambda part, begin, end: settle_rows(*arrays, begin, end))
-    return alpha
 
 
 def packed_variables(problem: Problem) -> Variables:

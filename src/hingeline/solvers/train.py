@@ -21,7 +21,7 @@ from .engines import ENGINES, Engine
 from .finish import ended, solution_of
 from .rounding import NEAR_FLOOR
 from .select import Phase, plan, plan_free
-from .state import Near, State, new_state, starting_alpha
+from .state import Near, State, new_state
 from .stop import GOOD_GAP, Stop
 from .trend import Budget
 
@@ -36,7 +36,7 @@ class _Kept(NamedTuple):
     """What a phase has left for the next one, in case that makes it worse."""
 
     certificate: Certificate
-    alpha: np.ndarray
+    alpha: Any  # as the shards copy it
     w: np.ndarray
     is_primal: bool
 
@@ -103,7 +103,7 @@ class Training:
         kept: _Kept | None = None
         for k, phase in enumerate(self._phases):
             is_last = k == len(self._phases) - 1
-            before = (self._state.alpha.copy(), self._run.dual) if 0 < k and not is_last else None
+            before = (self._state.shards.copy_alpha(), self._run.dual) if 0 < k and not is_last else None
             left = self._run.account.trend.steps_left() if k > 0 else 0.0
             budget = phase.budget.after(left) if kept is None else self._last_resort()
             self._run.begin_phase(phase.stop, budget)
@@ -116,7 +116,7 @@ class Training:
             if not self._hands_over(reason, certificate):
                 break
             if reason != NEXT_PHASE and (kept is None or _apart(certificate) <= _apart(kept.certificate)):
-                kept = _Kept(certificate, self._state.alpha.copy(), self._state.w.copy(), self._state.is_primal)
+                kept = _Kept(certificate, self._state.shards.copy_alpha(), self._state.w.copy(), self._state.is_primal)
             self._run.dual = certificate.dual
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
@@ -131,20 +131,21 @@ class Training:
 
     def _restore(self, kept: _Kept) -> Certificate:
         """Go back to what was kept; returns its certificate."""
-        self._state.alpha[:], self._state.w[:], self._state.is_primal = kept.alpha, kept.w, kept.is_primal
+        self._state.shards.set_alpha(kept.alpha)
+        self._state.move_to(kept.w, kept.is_primal)
         return kept.certificate
 
     def _better_of_zero(self, certificate: Certificate) -> Certificate:
         """Replace a model that certifies next to nothing by weights of zero, if these are better."""
         state = self._state
-        found = _Kept(certificate, state.alpha.copy(), state.w.copy(), state.is_primal)
+        found = _Kept(certificate, state.shards.copy_alpha(), state.w.copy(), state.is_primal)
         self._begin_afresh()
         at_zero = self._refresh()
         return at_zero if at_zero.primal < certificate.primal else self._restore(found)
 
     def _begin_afresh(self) -> None:
         """Go back to weights of zero."""
-        self._state.alpha[:] = starting_alpha(self._state.problem)
+        self._state.shards.reset_alpha()
         self._state.move_to(np.zeros_like(self._state.w), is_primal=True)
 
     def _last_resort(self) -> Budget:
@@ -202,9 +203,10 @@ class Training:
             return not certificate.gap <= GOOD_GAP
         return not self._stop.settled(certificate)
 
-    def _return_to(self, alpha: np.ndarray, dual: float) -> None:
+    def _return_to(self, alpha: Any, dual: float) -> None:
         """Undo a phase that has not increased the dual value: the next one starts from where this one did."""
-        self._state.alpha[:], self._run.dual = alpha, dual
+        self._state.shards.set_alpha(alpha)
+        self._run.dual = dual
         self._state.is_primal = True  # so that w is computed anew
 
     def _refresh(self) -> Certificate:

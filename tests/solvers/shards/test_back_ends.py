@@ -13,10 +13,10 @@ from hingeline.kernels.losses import missing
 from hingeline.runtime.pace import do_nothing
 from hingeline.runtime.threads import Team
 from hingeline.solvers.shards import in_memory
+from hingeline.solvers.shards.alpha import starting_alpha
 from hingeline.solvers.shards.in_memory import InMemoryShards, shard_count
 from hingeline.solvers.shards.line import LADDER
 from hingeline.solvers.shards.out_of_core import BlockShards
-from hingeline.solvers.state import starting_alpha
 
 N, D, BIAS, DELTA = 300, 7, 0.5, 0.3
 BACK_ENDS = ("one shard", "three threads", "blocks")

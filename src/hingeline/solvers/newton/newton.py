@@ -71,7 +71,7 @@ def _smoothed(state: State, run: Run) -> Smoothed:
     A sample tells more than the sweeps of a phase before this one, but not more than a start that the user gave.
     """
     shards, unit = state.shards, state.shards.mean_margin_at_zero()
-    if state.near is not None and run.n_iter == 0:
+    if state.near is not None and state.begins_near(run.n_iter):
         delta = min(max(WIDTH_SHARE * state.near.width, LEAST_WIDTH * unit), WIDTH_SHARE * unit)
         return Smoothed(shards, run, state.near.w.copy(), delta, state.is_free)
     no_start = not state.w.any() or run.n_steps > 0
@@ -130,16 +130,16 @@ class _Best:
 
     def __init__(self) -> None:
         self._apart = np.inf  # P - D
-        self._w = self._alpha = np.empty(0)
+        self._w, self._alpha = np.empty(0), None
 
     def offer(self, smoothed: Smoothed, state: State) -> None:
         """Keep a copy of the present point if it is the best so far."""
         apart = min(smoothed.gap + 0.5 * smoothed.distance, smoothed.primal)  # dual variables of 0 certify the latter
         if smoothed.is_finite and apart < self._apart:
-            kept = state.alpha.copy()
+            kept = state.shards.copy_alpha()
             state.shards.keep()
-            self._apart, self._w, self._alpha = apart, smoothed.w.copy(), state.alpha.copy()
-            state.alpha[:] = kept
+            self._apart, self._w, self._alpha = apart, smoothed.w.copy(), state.shards.copy_alpha()
+            state.shards.set_alpha(kept)
 
     def offer_state(self, state: State, run: Run) -> bool:
         """Keep a copy of what the state holds if it is the best so far, by its exact certificate; tells whether it is.
@@ -150,7 +150,7 @@ class _Best:
         apart = certificate.gap * certificate.primal
         if not apart < self._apart:
             return False
-        self._apart, self._w, self._alpha = apart, state.w.copy(), state.alpha.copy()
+        self._apart, self._w, self._alpha = apart, state.w.copy(), state.shards.copy_alpha()
         return True
 
     def restore(self, state: State, run: Run) -> None:
@@ -159,7 +159,7 @@ class _Best:
             return
         certificate = refresh(state, run.n_steps)
         if not self._apart >= certificate.gap * certificate.primal:
-            state.alpha[:] = self._alpha
+            state.shards.set_alpha(self._alpha)
             state.move_to(self._w, is_primal=True)
 
 

@@ -155,7 +155,7 @@ def _solution_of_sample(state: State, run: Run) -> Vector | None:
     """Return weights near to the solution of a sample of the rows; None if that is not worth it, or no good."""
     shards = state.shards
     step = step_between(LEAST_STEP, SAMPLE_STEP, shards.n_rows, shards.n_weights, SAMPLED_PER_WEIGHT)
-    no_start = not state.w.any() and (state.near is None or run.n_iter > 0)
+    no_start = not state.w.any() and not state.begins_near(run.n_iter)
     part = shards.sample(step) if step > 1 and no_start else None
     if part is None:
         return None
@@ -175,7 +175,7 @@ def _beginning(state: State, run: Run) -> _Point:
         point = _Point(shards, run, sampled, seed, state.is_free)
         if point.primal < shards.losses_at_zero():
             return point
-    start = state.near.w if state.near is not None and run.n_iter == 0 else state.w
+    start = state.near.w if state.near is not None and state.begins_near(run.n_iter) else state.w
     return _Point(shards, run, start.copy(), seed, state.is_free)
 
 

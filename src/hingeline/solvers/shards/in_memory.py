@@ -21,6 +21,7 @@ from ...runtime.blas import one_blas_thread
 from ...runtime.threads import WORTH_SHARING, Team, part_bounds
 from ..certificate_parts import CertificateParts, sum_parts
 from ..weighted_gram import uses_blas
+from .alpha import AlphaInMemory
 from .interface import Comparison, Responses, Shards
 from .kernels import Vectors, new_vectors
 from .line import LADDER, Line
@@ -50,7 +51,7 @@ def slice_of_rows(rows: Rows, begin: int, end: int) -> Rows:
     return rows._replace(indptr=rows.indptr[begin : end + 1])
 
 
-class InMemoryShards(Shards):
+class InMemoryShards(AlphaInMemory):
     """The rows of ``problem`` with dual variables ``alpha``, shared among the threads of ``team``.
 
     ``between`` is called between two slices of work. ``alpha`` is what ``weights`` and ``certify`` look at, and what
@@ -206,9 +207,12 @@ class InMemoryShards(Shards):
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
         self._add_grams(lambda shard, room: shard.add_gram(room, afresh), G)
 
+    def band_size(self) -> int:
+        """Return how many rows are in the band."""
+        return sum(self._each(lambda shard: int(np.count_nonzero(shard.vectors.band))))
+
     def sampled_gram(self, G: Matrix, size: int, seed: int) -> None:  # noqa: D102
-        curved = sum(self._each(lambda shard: int(np.count_nonzero(shard.vectors.band))))
-        share = min(1.0, size / max(1, curved))
+        share = min(1.0, size / max(1, self.band_size()))
         seeds = np.random.SeedSequence(seed).spawn(self.n_shards)
 
         def add(shard: Shard, room: Matrix) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernels.losses import Loss
 from ...kernels.types import Matrix, Vector
@@ -94,6 +94,28 @@ class Shards(ABC):
     @abstractmethod
     def certify(self, w: Vector) -> CertificateParts:
         """Return the largest violation, the losses and the gap terms at fixed weights w."""
+
+    def certify_with_weights(self, w: Vector) -> tuple[CertificateParts, Vector]:
+        """Return the certificate's parts at w, and Z' alpha: one pass over the rows, if passes are expensive."""
+        return self.certify(w), self.weights()
+
+    # The dual variables as a whole.
+
+    @abstractmethod
+    def copy_alpha(self) -> Any:
+        """Return a copy of the dual variables that ``set_alpha`` takes; it may lie where the rows are."""
+
+    @abstractmethod
+    def set_alpha(self, copy: Any) -> None:
+        """Set the dual variables to what ``copy_alpha`` has returned."""
+
+    @abstractmethod
+    def reset_alpha(self) -> None:
+        """Set the dual variables to where training begins: zero, but for rows of zeros."""
+
+    @abstractmethod
+    def balance(self) -> None:
+        """Make the dual variables keep the condition of a free intercept (balance.py)."""
 
     # Newton's method.
 

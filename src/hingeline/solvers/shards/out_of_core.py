@@ -21,6 +21,7 @@ from ...kernels.rows import CsrRows
 from ...kernels.types import Matrix, Vector
 from ...runtime.threads import Team
 from ..certificate_parts import CertificateParts, sum_parts
+from .alpha import AlphaInMemory
 from .in_memory import InMemoryShards
 from .interface import Comparison, Responses, Shards
 from .kernels import Vectors, new_vectors
@@ -31,7 +32,7 @@ from .shard import Shard
 LARGEST_GRAM = 2_000  # weights up to which ``respond`` brings the Gram matrix up to date
 
 
-class BlockShards(Shards):
+class BlockShards(AlphaInMemory):
     """The rows of ``problem``, which do not fit in memory, with dual variables ``alpha``."""
 
     def __init__(self, problem: Problem, alpha: Vector, between: Callable[[], None]) -> None:
@@ -91,8 +92,7 @@ class BlockShards(Shards):
     def certify(self, w: Vector) -> CertificateParts:  # noqa: D102
         return sum_parts(shard.certify(w) for shard in self._read())
 
-    def certify_with_weights(self, w: Vector) -> tuple[CertificateParts, Vector]:
-        """Return the certificate's parts at w, and Z' alpha, from one pass over the file."""
+    def certify_with_weights(self, w: Vector) -> tuple[CertificateParts, Vector]:  # noqa: D102
         parts, v = [], np.zeros(self.n_weights)
         for shard in self._read():
             parts.append(shard.certify(w))

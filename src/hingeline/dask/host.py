@@ -1,0 +1,177 @@
+"""What lives on a worker: an actor that holds the partitions there, and the problems that are trained on them.
+
+An actor stays where it is: its state is never copied to another worker, and it is gone when its worker is. A message
+names the problem that it is about; a host that does not know the problem says so, and is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from distributed import get_worker
+from distributed.protocol.serialize import to_serialize
+
+from ..data.matrix import Data
+from ..data.read import read_data
+from ..runtime.threads import Team
+from ..version import __version__
+from .merge import merged, packed, unpacked
+from .partitions import Block
+from .resident import Resident
+from .spec import Spec
+
+Call = tuple[str, tuple[Any, ...]]  # a verb and its arguments
+
+
+@dataclass(frozen=True)
+class Message:
+    """Verbs that are to be done, one after the other, for one problem."""
+
+    problem: str
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the verbs returned that return something, and how long they took on the worker that took longest."""
+
+    values: tuple[Any, ...] = ()
+    seconds: float = 0.0
+    error: BaseException | None = None
+    lost: tuple[str, ...] = ()  # hosts further down the tree that did not answer
+
+
+class Branch(NamedTuple):
+    """A host, and those that it asks in turn."""
+
+    address: str
+    key: str
+    below: tuple[Branch, ...] = ()
+
+
+class UnknownProblem(Exception):
+    """Raised by a host that has never heard of a problem."""
+
+
+class Host:
+    """The partitions on one worker.
+
+    Parameters
+    ----------
+    numbers : tuple of int
+        The numbers of the partitions.
+    blocks : Block
+        Their rows.
+    """
+
+    def __init__(self, numbers: tuple[int, ...], *blocks: Block) -> None:
+        self._blocks = dict(zip(numbers, blocks, strict=True))
+        self._worker = get_worker()
+        self._team = Team(self._worker.state.nthreads)
+        self._data: dict[float, dict[int, Data]] = {}
+        self._residents: dict[str, Resident] = {}
+        self._cancelled = False
+
+    def hello(self) -> str:
+        """Return the version of this package."""
+        return __version__
+
+    async def cancel(self) -> None:
+        """End what is being done, within a slice of work."""
+        self._cancelled = True
+
+    def _check(self) -> None:
+        if self._cancelled:
+            raise CancelledError
+
+    def open(self, name: str, spec: Spec, w: np.ndarray | None) -> Reply:
+        """Begin a problem, with dual variables that fit w if that is given."""
+        started = perf_counter()
+        self._cancelled = False
+        try:
+            problems = {
+                number: spec.problem(number, data, self._blocks[number].y, self._blocks[number].sample_weight)
+                for number, data in self._rows(spec.bias).items()
+            }
+            resident = self._residents[name] = Resident(problems, self._team, self._check)
+            if w is not None:
+                resident.revive(w)
+            return Reply((resident.summary(),), perf_counter() - started)
+        except BaseException as error:
+            return Reply(error=error)
+
+    def _rows(self, bias: float) -> dict[int, Data]:
+        """Return the partitions as compiled code sees them."""
+        if bias not in self._data:
+            n_threads = self._team.n_threads
+            self._data[bias] = {k: read_data(block.X, bias, n_threads) for k, block in self._blocks.items()}
+        return self._data[bias]
+
+    def close(self, name: str) -> None:
+        """Forget a problem, and samples of it."""
+        for known in [known for known in self._residents if known == name or known.startswith(f"{name}/")]:
+            del self._residents[known]
+
+    def sample(self, name: str, of: str, step: int) -> Reply:
+        """Begin the problem of a sample of another problem's rows."""
+        started = perf_counter()
+        try:
+            part = self._residents[of].sample(step)
+            if part is None:
+                return Reply((None,), perf_counter() - started)
+            self._residents[name] = part
+            return Reply((part.summary(),), perf_counter() - started)
+        except BaseException as error:
+            return Reply(error=error)
+
+    def alpha_of(self, name: str, number: int) -> np.ndarray:
+        """Return the dual variables of a partition."""
+        return self._residents[name].alpha_of(number)
+
+    def do(self, message: Message) -> Reply:
+        """Do what a message asks for."""
+        started = perf_counter()
+        try:
+            if message.problem not in self._residents:
+                raise UnknownProblem(message.problem)
+            resident = self._residents[message.problem]
+            values = [resident.do(verb, args) for verb, args in message.calls]
+            return Reply(packed(tuple(v for v in values if v is not None)), perf_counter() - started)
+        except BaseException as error:
+            return Reply(error=error)
+
+    async def do_all(self, message: Message, below: tuple[Branch, ...]) -> Reply:
+        """Do what a message asks for, let the hosts below do it at the same time, and add up."""
+        loop = asyncio.get_running_loop()
+        own = loop.run_in_executor(self._worker.executors["actor"], self.do, message)
+        return merged_replies([*await asyncio.gather(own, *(self._ask(branch, message) for branch in below))])
+
+    async def _ask(self, branch: Branch, message: Message) -> Reply:
+        args = [to_serialize(message), to_serialize(branch.below)]
+        rpc = self._worker.rpc(branch.address)
+        try:
+            answer = await rpc.actor_execute(function="do_all", actor=branch.key, args=args, kwargs={})
+        except OSError:
+            return Reply(lost=(branch.key,))
+        return reply_of(answer, branch.key)
+
+
+def reply_of(answer: dict[str, Any], key: str) -> Reply:
+    """Return the reply in what Dask hands over; a host that is no longer on its worker counts as lost."""
+    reply = answer.get("result")
+    return reply if answer["status"] == "OK" and isinstance(reply, Reply) else Reply(lost=(key,))
+
+
+def merged_replies(replies: list[Reply]) -> Reply:
+    """Return several replies as one."""
+    lost = tuple(key for reply in replies for key in reply.lost)
+    error = next((reply.error for reply in replies if reply.error is not None), None)
+    seconds = max(reply.seconds for reply in replies)
+    if lost or error is not None:
+        return Reply(seconds=seconds, error=error, lost=lost)
+    return Reply(packed(merged([unpacked(reply.values) for reply in replies])), seconds)

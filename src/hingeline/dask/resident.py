@@ -1,0 +1,173 @@
+"""The partitions on one worker as they take part in one problem: rows, and all that has one entry per row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..data.problem import Problem
+from ..kernels.passes import respond_rows
+from ..kernels.types import Matrix, Vector
+from ..runtime.pace import Pace
+from ..runtime.threads import Team
+from ..solvers.balance import SidesInMemory
+from ..solvers.certificate_parts import CertificateParts
+from ..solvers.shards.alpha import starting_alpha
+from ..solvers.shards.in_memory import InMemoryShards
+from ..solvers.shards.interface import Responses
+from .merge import Widest, merged
+from .spec import Summary
+
+LEAST_SAMPLE = 1  # rows of a partition's part of a sample
+
+
+class Resident:
+    """Verbs of the coordinator, done by every partition of this worker and merged in their order.
+
+    Parameters
+    ----------
+    problems : the problems of the partitions, by their numbers
+    team : the threads of the worker
+    between : called between two slices of work
+    """
+
+    def __init__(self, problems: dict[int, Problem], team: Team, between: Callable[[], None]) -> None:
+        self.numbers, self._team, self._between = list(problems), team, between
+        self.shards = [InMemoryShards(p, starting_alpha(p), team, between) for p in problems.values()]
+        self._copies: dict[int, list[Vector]] = {}
+        self._G: Matrix = np.zeros((0, 0))
+        self._last = Responses()
+
+    def do(self, verb: str, args: Sequence[Any]) -> Any:
+        """Do a verb of this class, or one that every shard knows."""
+        own = getattr(self, verb, None)
+        if own is not None:
+            return own(*args)
+        return merged([getattr(shard, verb)(*args) for shard in self.shards])
+
+    @property
+    def _problems(self) -> list[Problem]:
+        return [shards.problem for shards in self.shards]
+
+    def summary(self) -> Summary:
+        """Return the sizes of the problem."""
+        return Summary.merged([Summary.of(problem) for problem in self._problems])
+
+    # Newton's method.
+
+    def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:
+        """Begin at w; the Gram matrix is empty."""
+        self._G = np.zeros((0, 0))
+        return self._respond([shards.begin(w, delta) for shards in self.shards])
+
+    def respond(self, tau: float, afresh: bool) -> tuple[Responses, Vector]:
+        """Move the margins and respond."""
+        return self._respond([shards.respond(tau, afresh) for shards in self.shards])
+
+    def recentre(self, delta: float) -> tuple[Responses, Vector]:
+        """Centre the smoothing at the present alpha."""
+        return self._respond([shards.recentre(delta) for shards in self.shards])
+
+    def _respond(self, parts: list[tuple[Responses, Vector]]) -> tuple[Responses, Vector]:
+        together: tuple[Responses, Vector] = merged(parts)
+        self._last = together[0]
+        return together
+
+    def gram(self) -> Vector:
+        """Return the upper triangle of this worker's Gram matrix, brought up to date."""
+        n = self.shards[0].n_weights
+        afresh = len(self._G) != n or self._last.moved >= self._last.band_size
+        if afresh:
+            self._G = np.zeros((n, n))
+        for shards in self.shards:
+            shards.add_gram(self._G, afresh)
+        self._last = self._last._replace(moved=0)
+        return self._G[np.triu_indices(n)]
+
+    def sampled_gram(self, share: float, seed: int) -> Vector:
+        """Return the upper triangle of the Gram matrix of this share of the band, scaled up to all of it."""
+        n = self.shards[0].n_weights
+        G = np.zeros((n, n))
+        for number, shards in zip(self.numbers, self.shards, strict=True):
+            shards.sampled_gram(G, max(1, round(share * shards.band_size())), seed + number)
+        return G[np.triu_indices(n)]
+
+    def certify_with_weights(self, w: Vector) -> tuple[CertificateParts, Vector]:
+        """Return the certificate's parts at w, and Z' alpha."""
+        return self.do("certify", (w,)), self.do("weights", ())
+
+    # The dual variables as a whole.
+
+    def copy_alpha(self, number: int) -> None:
+        """Keep a copy under this number."""
+        self._copies[number] = [shards.alpha.copy() for shards in self.shards]
+
+    def set_alpha(self, number: int) -> None:
+        """Go back to a copy."""
+        for shards, alpha in zip(self.shards, self._copies.get(number, ()), strict=False):  # a new host has none
+            shards.set_alpha(alpha)
+
+    def drop_copies(self, numbers: list[int]) -> None:
+        """Forget copies that nobody asks for any more."""
+        for number in numbers:
+            self._copies.pop(number, None)
+
+    def revive(self, w: Vector) -> None:
+        """Take dual variables that fit w: what was learned about these rows was lost with another worker."""
+        for shards, problem in zip(self.shards, self._problems, strict=True):
+            rows, C = problem.data.rows, problem.C_values
+            for begin, end in Pace(self._between).slices(shards.n_rows):
+                respond_rows(rows, problem.loss, problem.y, C, w, shards.alpha, begin, end)
+            shards.alpha[:] = starting_alpha(problem, shards.alpha)
+
+    def alpha_of(self, number: int) -> Vector:
+        """Return the dual variables of a partition."""
+        return self.shards[self.numbers.index(number)].alpha
+
+    # The balance for a free intercept.
+
+    @property
+    def _sides(self) -> list[SidesInMemory]:
+        return [SidesInMemory(shards.problem, shards.alpha) for shards in self.shards]
+
+    def signed_sum(self) -> tuple[float, float]:
+        """Return the sum of alpha_i s_i, and that of |alpha_i|."""
+        found: tuple[float, float] = merged([sides.signed_sum() for sides in self._sides])
+        return found
+
+    def room(self) -> tuple[float, Widest]:
+        """Return what all variables can move together, and which one can move most."""
+        parts = []
+        for number, sides in zip(self.numbers, self._sides, strict=True):
+            total, row = sides.room()
+            parts.append((total, Widest(sides.widest(row), number, row)))
+        found: tuple[float, Widest] = merged(parts)
+        return found
+
+    def shift(self, step: float) -> None:
+        """Move every variable by its share of the room."""
+        for sides in self._sides:
+            sides.shift(step)
+
+    def scale_side(self, side: float, factor: float) -> None:
+        """Scale the variables of one side."""
+        for sides in self._sides:
+            sides.scale_side(side, factor)
+
+    def give(self, which: Widest, excess: float) -> None:
+        """Let one variable take the excess, if it is here."""
+        if which.partition in self.numbers:
+            self._sides[self.numbers.index(which.partition)].give(which.row, excess)
+
+    # A sample.
+
+    def sample(self, step: int) -> Resident | None:
+        """Return one row in ``step`` of every partition; None if there are none."""
+        taken = {}
+        for number, shards in zip(self.numbers, self.shards, strict=True):
+            part = shards.sample(step) if shards.n_rows >= LEAST_SAMPLE * step and np.any(shards.problem.C) else None
+            if isinstance(part, InMemoryShards):
+                taken[number] = part.problem
+        return Resident(taken, self._team, self._between) if taken else None

@@ -1,0 +1,375 @@
+"""Rounds: the coordinator asks all hosts, and adds up what they answer. Lost hosts are replaced.
+
+Hosts are actors of Dask, one per worker that holds partitions, made by tasks of Dask's scheduler. A call of an actor
+takes one to two milliseconds, a task ten times as much, and Newton's method for few features asks dozens of times.
+Calls go from the client to the workers, or through the scheduler if the client cannot reach them. Large results go up
+a binary tree of workers, and the client receives one of them.
+
+If a worker dies, its partitions are computed again by Dask, from what they were made of, and given to new hosts. What
+these know of the problem is what w tells them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from time import perf_counter, sleep
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from distributed import Client, Future
+from distributed.protocol.serialize import to_serialize
+
+from ..solvers.clock import Ended
+from .host import Branch, Call, Host, Message, Reply, merged_replies, reply_of
+from .merge import n_bytes, unpacked
+from .partitions import Partitions
+from .spec import Spec, Summary
+from .versions import check_version
+
+LOST = "worker lost"  # the reason to end an engine whose rows have been replaced
+GONE = ("cancelled", "error", "lost")  # what is left of a host whose worker has died
+WATCH = 0.25  # seconds between two looks at a host that does not answer
+REACH = 2.0  # seconds that a worker may take to answer a client that has never talked to it
+SETTLING = 0.1  # seconds between two attempts to place rows while workers come and go
+ATTEMPTS = 20
+TREE_HOSTS, TREE_BYTES = 4, 1 << 18  # so many hosts, and bytes of a result: a tree is faster than the client alone
+
+
+class Place(NamedTuple):
+    """A host: the partitions that it holds, where it is, and the future that keeps it there."""
+
+    numbers: tuple[int, ...]
+    address: str
+    future: Future[Any]
+
+    @property
+    def key(self) -> str:
+        """The name by which Dask knows it."""
+        return str(self.future.key)
+
+
+@dataclass
+class Traffic:
+    """What rounds have cost so far: seconds that the slowest worker computed, the rest of the time, and bytes."""
+
+    rounds: int = 0
+    computing: float = 0.0
+    communicating: float = 0.0
+    bytes: int = 0
+
+    def add(self, seconds: float, computing: float, n_bytes: int) -> None:
+        """Count a round."""
+        self.rounds += 1
+        self.computing += computing
+        self.communicating += max(0.0, seconds - computing)
+        self.bytes += n_bytes
+
+
+@dataclass
+class Opened:
+    """A problem that hosts know: what it is, who has rows of it, and w as far as it has come."""
+
+    spec: Spec
+    members: set[str]
+    w: np.ndarray
+    samples: list[str] = field(default_factory=list)
+
+
+_serial = count()
+
+
+class Hosts:
+    """The hosts of some partitions.
+
+    Attributes
+    ----------
+    traffic : Traffic
+    """
+
+    def __init__(self, partitions: Partitions) -> None:
+        self.client: Client = partitions.client
+        self._parts, self.n_features = partitions.parts, partitions.n_features
+        self._n_stored = partitions.n_stored
+        self._opened: dict[str, Opened] = {}
+        self.traffic = Traffic()
+        self._places: list[Place] = []
+        self._direct = True
+        self._places = self._placed(range(len(self._parts)))
+        self._direct = self._can_reach()
+
+    @property
+    def n_hosts(self) -> int:
+        """How many hosts there are."""
+        return len(self._places)
+
+    # Where rows are.
+
+    def _placed(self, numbers: Sequence[int]) -> list[Place]:
+        """Return hosts for these partitions, each where its rows are."""
+        found, left = [], list(numbers)
+        for _ in range(ATTEMPTS):
+            waiting = [(group, self._host(group, address)) for address, group in self._groups(left).items()]
+            for group, future in waiting:
+                address = self._address_of(future)
+                if address is not None:
+                    found.append(Place(group, address, future))
+            placed = {k for place in found for k in place.numbers}
+            left = [k for k in numbers if k not in placed]
+            if not left:
+                for place in found:
+                    check_version(place.address, self.client.sync(self._plain, place, "hello"))
+                return sorted(found)
+            sleep(SETTLING)  # a worker has died once more: others may be about to come
+        raise RuntimeError(
+            f"Rows could not be placed on a worker: {len(left)} partitions are left, after {ATTEMPTS} attempts."
+        )
+
+    def _groups(self, numbers: Sequence[int]) -> dict[str, tuple[int, ...]]:
+        """Return which worker is to hold which partitions; those that nobody has are shared out evenly."""
+        groups: dict[str, list[int]] = {}
+        held = self.client.who_has([self._parts[k] for k in numbers])
+        workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        homeless = []
+        for k in numbers:
+            owners = [address for address in held.get(self._parts[k].key, ()) if address in workers]
+            if owners:
+                groups.setdefault(min(owners), []).append(k)
+            else:
+                homeless.append(k)
+        for at, k in enumerate(homeless):
+            groups.setdefault(workers[at % len(workers)] if workers else "", []).append(k)
+        return {address: tuple(group) for address, group in groups.items()}
+
+    def _host(self, numbers: tuple[int, ...], address: str) -> Future[Any]:
+        """Ask Dask for a host, on this worker if it is still there."""
+        return self.client.submit(
+            Host,
+            numbers,
+            *(self._parts[k] for k in numbers),
+            key=f"hingeline-rows-{uuid4().hex[:8]}-of-partitions-{numbers[0]}-to-{numbers[-1]}",
+            workers=[address] if address else None,
+            allow_other_workers=bool(address),
+            actor=True,
+            pure=False,
+        )
+
+    def _address_of(self, future: Future[Any]) -> str | None:
+        """Wait for a host; returns where it is, None if it was lost before it came into being."""
+        while not future.done():
+            sleep(0.002)
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, ModuleNotFoundError):
+                check_version("a worker", f"none: {error}")
+            if error is not None and not _is_of_dask(error):
+                raise error
+        if future.status != "finished":
+            return None
+        where = self.client.who_has([future]).get(future.key, ())
+        return where[0] if where else None
+
+    def _can_reach(self) -> bool:
+        """Tell whether the client can talk to the workers without the scheduler in between."""
+
+        async def reach() -> None:
+            await asyncio.wait_for(asyncio.gather(*(self._call(place, "hello") for place in self._places)), REACH)
+
+        try:
+            self.client.sync(reach)
+        except (OSError, asyncio.TimeoutError):
+            return False
+        return True
+
+    # Problems.
+
+    def open(self, spec: Spec, w: np.ndarray) -> tuple[str, Summary]:
+        """Begin a problem at w; returns its name and sizes."""
+        name = f"problem-{next(_serial)}"
+        self._opened[name] = Opened(spec, set(), w.copy())
+        start = w if w.any() else None
+        reply = self._gathered(self._places, "open", name, spec, start)
+        self._opened[name].members = {place.key for place in self._places}
+        return name, reply.values[0]
+
+    def sample(self, of: str, step: int) -> tuple[str, Summary] | None:
+        """Begin the problem of one row in ``step`` of another one; None if there are none."""
+        name = f"{of}/sample-{next(_serial)}"
+        members = self._members(of)
+        replies = self._replies(members, lambda place: self._asked(place, "sample", name, of, step))
+        sizes = [reply.values[0] for reply in replies]
+        if all(size is None for size in sizes):
+            return None
+        known = {place.key for place, size in zip(members, sizes, strict=True) if size is not None}
+        self._opened[name] = Opened(self._opened[of].spec, known, np.zeros_like(self._opened[of].w))
+        self._opened[of].samples.append(name)
+        return name, Summary.merged([size for size in sizes if size is not None])
+
+    def close(self, name: str) -> None:
+        """Forget a problem, here and on the workers."""
+        opened = self._opened.pop(name, None)
+        for sample in opened.samples if opened is not None else ():
+            self._opened.pop(sample, None)
+
+        async def tell() -> None:
+            calls = (self._plain(place, "close", name) for place in self._places)
+            await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), REACH)
+
+        with suppress(OSError, asyncio.TimeoutError):  # they are gone, or will be when nobody asks for them
+            self.client.sync(tell)
+
+    def moved(self, name: str, w: np.ndarray) -> None:
+        """Take down where w is: what a new host will know of the problem."""
+        self._opened[name].w = w
+
+    def where(self, name: str) -> np.ndarray:
+        """Return where w was when a host last heard of it."""
+        return self._opened[name].w
+
+    def _members(self, name: str) -> list[Place]:
+        return [place for place in self._places if place.key in self._opened[name].members]
+
+    # Rounds.
+
+    def ask(self, name: str, calls: Sequence[Call], expected_bytes: int = 0) -> tuple[Any, ...]:
+        """Let all hosts do the same; returns what they say together.
+
+        Raises ``Ended(LOST)`` if rows had to be placed again: they know no more of the problem than w.
+        """
+        members, message = self._members(name), Message(name, tuple(calls))
+        if len(members) >= TREE_HOSTS and expected_bytes >= TREE_BYTES:
+            root = _tree(members)
+            replies = self._replies(members[:1], lambda place: self._asked(place, "do_all", message, root.below))
+        else:
+            replies = self._replies(members, lambda place: self._asked(place, "do", message))
+        return merged_values(replies)
+
+    def _gathered(self, places: list[Place], function: str, *args: Any) -> Reply:
+        replies = self._replies(places, lambda place: self._asked(place, function, *args))
+        return Reply(merged_values(replies))
+
+    def _replies(
+        self, places: list[Place], ask: Callable[[Place], Coroutine[Any, Any, tuple[Reply, int]]]
+    ) -> list[Reply]:
+        """Ask hosts at the same time; returns their replies, or replaces those that are lost and raises."""
+
+        async def everyone() -> list[tuple[Reply, int]]:
+            return await asyncio.gather(*map(ask, places))
+
+        started = perf_counter()
+        answers = self.client.sync(everyone)
+        replies = [reply for reply, _ in answers]
+        computing = max(reply.seconds for reply in replies)
+        self.traffic.add(perf_counter() - started, computing, sum(sent for _, sent in answers))
+        lost = {key for reply in replies for key in reply.lost}
+        if lost:
+            self._replace(lost)
+            raise Ended(LOST)
+        for reply in replies:
+            if reply.error is not None:
+                raise reply.error
+        return replies
+
+    async def _asked(self, place: Place, function: str, *args: Any) -> tuple[Reply, int]:
+        """Call a function of a host; a host that is lost is a reply too. Returns the bytes that were sent as well."""
+        call = asyncio.ensure_future(self._call(place, function, *args))
+        try:
+            while not call.done():
+                await asyncio.wait({call}, timeout=WATCH)
+                if not call.done() and place.future.status in GONE:
+                    return Reply(lost=(place.key,)), 0
+            reply = reply_of(call.result(), place.key)
+        except OSError:
+            return Reply(lost=(place.key,)), 0
+        finally:
+            call.cancel()
+        return reply, _sent(args) + n_bytes(reply.values)
+
+    async def _call(self, place: Place, function: str, *args: Any) -> dict[str, Any]:
+        """Call a function of a host: the call of an actor, without what Dask's proxy adds (it may wait for ever)."""
+        message = {"function": function, "actor": place.key, "args": [to_serialize(arg) for arg in args], "kwargs": {}}
+        if self._direct:
+            return dict(await self.client.rpc(place.address).actor_execute(**message))
+        assert self.client.scheduler is not None
+        return dict(await self.client.scheduler.proxy(worker=place.address, msg={"op": "actor_execute", **message}))
+
+    async def _plain(self, place: Place, function: str, *args: Any) -> Any:
+        """Return what a host's function returns, if that is no reply."""
+        return (await self._call(place, function, *args)).get("result")
+
+    def _replace(self, lost: set[str]) -> None:
+        """Make new hosts for the partitions of lost ones, and tell them of the problems."""
+        homeless = [k for place in self._places if place.key in lost for k in place.numbers]
+        self._places = [place for place in self._places if place.key not in lost]
+        new = self._placed(homeless)
+        self._places = sorted([*self._places, *new])
+        for name, opened in self._opened.items():
+            if "/" in name:
+                opened.members -= lost  # a sample does without them
+                continue
+            opened.members = {place.key for place in self._places}
+            self._gathered(new, "open", name, opened.spec, opened.w)
+
+    def cancel(self) -> None:
+        """End what hosts are doing, and let go of them: nothing is left behind on the workers."""
+
+        async def tell() -> None:
+            calls = (self._plain(place, "cancel") for place in self._places)
+            await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), REACH)
+
+        with suppress(OSError, asyncio.TimeoutError):
+            self.client.sync(tell)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of the hosts."""
+        for place in self._places:
+            place.future.release()
+        self._places, self._opened = [], {}
+
+    def alpha(self, name: str) -> list[Future[Any]]:
+        """Return the dual variables of every partition, as futures of arrays on the workers."""
+        futures = {}
+        for place in self._places:
+            for k in place.numbers:
+                futures[k] = self.client.submit(
+                    _alpha_of,
+                    place.future,
+                    name,
+                    k,
+                    key=f"hingeline-dual-variables-{name}-{uuid4().hex[:8]}-of-partition-{k}",
+                    workers=[place.address],
+                    pure=False,
+                )
+        return [futures[k] for k in range(len(self._parts))]
+
+
+def merged_values(replies: list[Reply]) -> tuple[Any, ...]:
+    """Return what replies say together."""
+    return tuple(unpacked(merged_replies(replies).values))
+
+
+def _alpha_of(host: Any, name: str, number: int) -> np.ndarray:
+    """Task: return the dual variables of a partition."""
+    return np.array(host.alpha_of(name, number).result())
+
+
+def _tree(places: Sequence[Place]) -> Branch:
+    """Return a binary tree of hosts, the first at the root."""
+    first, others = places[0], places[1:]
+    halves = (others[: (len(others) + 1) // 2], others[(len(others) + 1) // 2 :])
+    return Branch(first.address, first.key, tuple(_tree(half) for half in halves if half))
+
+
+def _sent(args: tuple[Any, ...]) -> int:
+    """Return about how many bytes arguments take."""
+    return sum(n_bytes(arg.calls) if isinstance(arg, Message) else n_bytes(arg) for arg in args)
+
+
+def _is_of_dask(error: BaseException) -> bool:
+    """Tell whether an error says that a worker was lost, rather than that something is wrong with the rows."""
+    return type(error).__module__.startswith("distributed")

@@ -1,0 +1,234 @@
+"""Rows on the workers of a cluster: the back end of Dask. A shard is a partition on its worker.
+
+A verb is a round (rounds.py). Verbs that return nothing wait for the next round, and the Gram matrix comes with the
+responses if that saves a round that would take longer than the matrix: an iteration of Newton's method takes two
+rounds or three. The client holds what has the size of w, and nothing that has one entry per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from math import sqrt
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+
+from ..kernels.types import Matrix, Vector
+from ..solvers.balance import balance
+from ..solvers.certificate_parts import CertificateParts
+from ..solvers.newton.smoothed import LARGEST_FACTOR
+from ..solvers.shards.interface import Comparison, Responses, Shards
+from ..solvers.shards.line import LADDER
+from .host import Call
+from .merge import Widest
+from .rounds import Hosts
+from .spec import Spec, Summary
+
+WORTH_A_ROUND = 2.0  # times the seconds of a round's communication: what a Gram matrix may take that nobody needs
+FEW_ROUNDS = 4  # after which the seconds of a round are known
+
+
+class _Copy:
+    """A copy of the dual variables, which lies on the workers."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class DaskShards(Shards):
+    """The rows of problem ``name`` of ``hosts``.
+
+    ``between`` is called after each round.
+    """
+
+    def __init__(self, hosts: Hosts, name: str, summary: Summary, spec: Spec, between: Callable[[], None]) -> None:
+        self.hosts, self.name, self.loss, self.summary = hosts, name, spec.loss, summary
+        self.n_rows, self.n_weights, self.n_stored = summary.n_rows, hosts.n_features + 1, summary.n_stored
+        self.longest, self.bias = sqrt(summary.largest_q), spec.bias
+        self._spec, self._between = spec, between
+        self._waiting: list[Call] = []
+        self._dropped: list[int] = []
+        self._numbers = count()
+        self._w = self._p = np.zeros(self.n_weights)
+        self._gram: Vector | None = None  # its upper triangle, if it came with the last responses
+        self._uses_gram, self._gram_seconds = False, 0.0
+        self._responses = Responses()
+
+    def _ask(self, *calls: Call, result: int = 0) -> tuple[Any, ...]:
+        """Send what waits, and these calls; ``result`` is about how many numbers come back. Returns their results."""
+        if self._dropped:
+            self._waiting.append(("drop_copies", (self._dropped.copy(),)))
+            self._dropped.clear()
+        calls, self._waiting = (*self._waiting, *calls), []
+        values = self.hosts.ask(self.name, calls, 8 * result)
+        self._between()
+        return values
+
+    def _tell(self, verb: str, *args: Any) -> None:
+        """Let a verb that returns nothing wait for the next round."""
+        self._waiting.append((verb, args))
+
+    def _sum(self, verb: str, *args: Any, result: int = 0) -> Any:
+        """Return the result of one verb."""
+        return self._ask((verb, args), result=result)[-1]
+
+    def _go_to(self, w: Vector) -> None:
+        self._w = w
+        self.hosts.moved(self.name, w)
+
+    def where_it_was(self) -> Vector:
+        """Return the last w that hosts have heard of, if it is finite; else 0."""
+        return self._w.copy() if np.isfinite(self._w).all() else np.zeros_like(self._w)
+
+    # The certificate.
+
+    def is_any_alpha(self) -> bool:  # noqa: D102
+        return bool(self._sum("is_any_alpha"))
+
+    def alpha_lengths(self) -> float:  # noqa: D102
+        return float(self._sum("alpha_lengths"))
+
+    def weights(self, out: Vector | None = None) -> Vector:  # noqa: D102
+        total: Vector = self._sum("weights", result=self.n_weights)
+        if out is None:
+            return total
+        out[:] = total
+        return out
+
+    def certify(self, w: Vector) -> CertificateParts:  # noqa: D102
+        return CertificateParts(*self._sum("certify", w))
+
+    def certify_with_weights(self, w: Vector) -> tuple[CertificateParts, Vector]:  # noqa: D102
+        parts, v = self._sum("certify_with_weights", w, result=self.n_weights)
+        return parts, v
+
+    # The dual variables as a whole.
+
+    def copy_alpha(self) -> _Copy:  # noqa: D102
+        copy = _Copy(next(self._numbers))
+        finalize(copy, self._dropped.append, copy.number)
+        self._tell("copy_alpha", copy.number)
+        return copy
+
+    def set_alpha(self, copy: _Copy) -> None:  # noqa: D102
+        self._tell("set_alpha", copy.number)
+
+    def reset_alpha(self) -> None:  # noqa: D102
+        self._tell("reset_alpha")
+
+    def balance(self) -> None:  # noqa: D102
+        balance(self)
+
+    def signed_sum(self) -> tuple[float, float]:
+        """Return the sum of alpha_i s_i, and that of |alpha_i|."""
+        excess, size = self._sum("signed_sum")
+        return excess, size
+
+    def room(self) -> tuple[float, Widest]:
+        """Return what all variables can move together, and which one can move most."""
+        total, widest = self._sum("room")
+        return total, widest
+
+    def shift(self, step: float) -> None:
+        """Move every variable by -step s_i times its room."""
+        self._tell("shift", step)
+
+    def scale_side(self, side: float, factor: float) -> None:
+        """Multiply the variables whose alpha_i s_i has the sign of ``side`` by ``factor``."""
+        self._tell("scale_side", side, factor)
+
+    def give(self, which: Widest, excess: float) -> None:
+        """Let one variable take the excess."""
+        self._tell("give", which, excess)
+
+    # Newton's method.
+
+    def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
+        self._go_to(w.copy())
+        return self._responded(("begin", (w, delta)), with_gram=self._uses_gram)
+
+    def _responded(self, call: Call, with_gram: bool) -> tuple[Responses, Vector]:
+        """Let the shards respond; their Gram matrix may come along."""
+        calls = (call, ("gram", ())) if with_gram else (call,)
+        n = self.n_weights
+        values = self._ask(*calls, result=n + n * n // 2 if with_gram else n)
+        (responses, v), self._gram = values[0], values[1] if with_gram else None
+        self._responses = responses
+        return responses, v
+
+    def project(self, p: Vector, taus: Vector) -> Matrix:  # noqa: D102
+        self._p = p.copy()
+        return np.asarray(self._sum("project", p, taus))
+
+    def derivatives(self, taus: Vector) -> Matrix:  # noqa: D102
+        return np.asarray(self._sum("derivatives", taus))
+
+    @property
+    def first_taus(self) -> Vector:  # noqa: D102
+        return LADDER
+
+    def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
+        self._go_to(self._w + tau * self._p)
+        return self._responded(("respond", (tau, afresh)), with_gram=self._uses_gram and self._is_gram_cheap())
+
+    def _is_gram_cheap(self) -> bool:
+        """Tell whether a Gram matrix that may not be needed costs less than a round of its own.
+
+        After responses a smooth loss always needs it; the others may centre their smoothing anew first.
+        """
+        traffic = self.hosts.traffic
+        if self.loss.is_smooth or traffic.rounds < FEW_ROUNDS:
+            return True
+        return self._gram_seconds <= WORTH_A_ROUND * traffic.communicating / traffic.rounds
+
+    def place(self, w: Vector) -> None:  # noqa: D102
+        self._go_to(w.copy())
+        self._tell("place", w)
+
+    def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
+        return self._responded(("recentre", (delta,)), with_gram=self._uses_gram)
+
+    def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
+        self._uses_gram = self.n_weights <= LARGEST_FACTOR
+        if self._gram is None:
+            before = self.hosts.traffic.computing
+            self._gram = self._sum("gram", result=self.n_weights**2 // 2)
+            self._gram_seconds = self.hosts.traffic.computing - before
+        G[np.triu_indices(self.n_weights)] = self._gram
+
+    def sampled_gram(self, G: Matrix, size: int, seed: int) -> None:  # noqa: D102
+        share = min(1.0, size / max(1, self._responses.band_size))
+        G[np.triu_indices(self.n_weights)] += self._sum("sampled_gram", share, seed, result=self.n_weights**2 // 2)
+
+    def curvature_times(self, v: Vector) -> Vector:  # noqa: D102
+        return np.asarray(self._sum("curvature_times", v, result=self.n_weights))
+
+    def curvature_diagonal(self) -> Vector:  # noqa: D102
+        return np.asarray(self._sum("curvature_diagonal", result=self.n_weights))
+
+    def band_block(self) -> tuple[Matrix, Vector] | None:  # noqa: D102
+        return None
+
+    def keep(self, proposed: bool = False) -> None:  # noqa: D102
+        self._tell("keep", proposed)
+
+    def propose(self, tau: float) -> None:  # noqa: D102
+        self._tell("propose", tau)
+
+    def compare(self) -> Comparison:  # noqa: D102
+        return Comparison(*self._sum("compare", result=self.n_weights))
+
+    def adopt(self) -> None:  # noqa: D102
+        self._tell("adopt")
+
+    def sample(self, step: int) -> Shards | None:  # noqa: D102
+        part = self.hosts.sample(self.name, step)
+        return None if part is None else DaskShards(self.hosts, *part, self._spec, self._between)
+
+    def losses_at_zero(self) -> float:  # noqa: D102
+        return self.summary.losses_at_zero
+
+    def mean_margin_at_zero(self) -> float:  # noqa: D102
+        return self.summary.margins_at_zero / self.summary.n_rows

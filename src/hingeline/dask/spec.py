@@ -1,0 +1,162 @@
+"""What is to be trained on the rows of a cluster: how a worker makes a problem of the blocks that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..data.matrix import Data
+from ..data.problem import Problem, check_range
+from ..kernels.losses import SMALLEST_C, Loss
+from ..kernels.rows import DenseRows
+from ..kernels.types import Vector
+from ..solvers.shards.sample import losses_at_zero, mean_margin_at_zero
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Labels of two classes: +1 for ``positive``, -1 for all others."""
+
+    positive: Any
+
+    def of(self, y: np.ndarray) -> np.ndarray:
+        """Return what a solver is to learn."""
+        return np.where(y == self.positive, np.float32(1.0), np.float32(-1.0))
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Targets of a regression, measured from ``level``."""
+
+    level: float = 0.0
+
+    def of(self, y: np.ndarray) -> np.ndarray:
+        """Return what a solver is to learn."""
+        return y.astype(np.float64) - self.level
+
+
+class Fold(Protocol):
+    """Which rows of a partition take part: cross-validation leaves some out, and reads nothing again."""
+
+    def weights(self, partition: int, y: np.ndarray) -> np.ndarray:
+        """Return 1 for the rows of the partition that are trained on, and 0 for the others."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One problem.
+
+    Attributes
+    ----------
+    target : Binary or Targets
+    loss : Loss
+    class_weight : mapping of labels to weights, or None
+    bias : float
+        Value of the constant feature.
+    fold : Fold or None
+    """
+
+    target: Binary | Targets
+    loss: Loss
+    class_weight: Mapping[Any, float] | None = None
+    bias: float = 0.0
+    fold: Fold | None = None
+
+    def problem(self, number: int, data: Data, y: np.ndarray, sample_weight: np.ndarray | None) -> Problem:
+        """Return the problem of partition ``number``; all of its rows may be without weight."""
+        weights = sample_weight
+        if self.class_weight is not None:
+            weights = np.ones(data.n_rows) if weights is None else weights.copy()
+            for label, weight in self.class_weight.items():
+                weights[y == label] *= weight
+        if self.fold is not None:
+            taken = self.fold.weights(number, y).astype(np.float64)
+            weights = taken if weights is None else weights * taken
+        C: np.ndarray | float = float(self.loss.C)
+        kept = None
+        if weights is not None:
+            C = self.loss.C * weights
+            C[C < SMALLEST_C] = 0.0
+        if data.smallest_q <= 0.0 or not np.all(np.asarray(C) > 0.0):
+            kept = np.flatnonzero((data.q > 0.0) & (np.asarray(C) > 0.0)).astype(np.uint32)
+        return Problem(data, self.target.of(y), C, self.loss, kept)
+
+
+class Summary(NamedTuple):
+    """What the coordinator knows of rows: sums, smallest and largest values over all partitions."""
+
+    n_rows: int
+    n_variables: int
+    n_stored: int
+    smallest_q: float
+    largest_q: float
+    sum_q: float
+    sum_C: float
+    largest_C: float
+    at_zero: float  # largest |target|; 1 for labels
+    losses_at_zero: float
+    margins_at_zero: float  # their mean times the rows
+    signs: tuple[bool, bool]  # whether any row of weight is negative, positive
+    dense: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> Summary:
+        """Return the summary of one partition."""
+        data, C = problem.data, np.broadcast_to(problem.C, problem.data.n_rows)
+        y = problem.y[C > 0.0] if problem.C_values.size > 1 else problem.y
+        return cls(
+            data.n_rows,
+            problem.n_variables,
+            data.n_stored,
+            data.smallest_q,
+            data.largest_q,
+            data.mean_q * data.n_rows,
+            float(C.sum()),
+            float(C.max()),
+            float(np.abs(problem.y).max()),
+            losses_at_zero(problem),
+            mean_margin_at_zero(problem) * data.n_rows,
+            (bool((y < 0.0).any()), bool((y > 0.0).any())),
+            isinstance(data.rows, DenseRows),
+        )
+
+    @classmethod
+    def merged(cls, parts: list[Summary]) -> Summary:
+        """Return the summary of all parts together."""
+        low, high = zip(*(part.signs for part in parts), strict=True)
+        return cls(
+            sum(part.n_rows for part in parts),
+            sum(part.n_variables for part in parts),
+            sum(part.n_stored for part in parts),
+            min(part.smallest_q for part in parts),
+            max(part.largest_q for part in parts),
+            sum(part.sum_q for part in parts),
+            sum(part.sum_C for part in parts),
+            max(part.largest_C for part in parts),
+            max(part.at_zero for part in parts),
+            sum(part.losses_at_zero for part in parts),
+            sum(part.margins_at_zero for part in parts),
+            (any(low), any(high)),
+            all(part.dense for part in parts),
+        )
+
+    def problem(self, spec: Spec, n_features: int) -> Problem:
+        """Return what the coordinator works on in place of the problem: its sizes, and no rows.
+
+        Raises ValueError if nothing is left to train on, or numbers are out of range.
+        """
+        loss = spec.loss
+        loss.check()
+        if not self.sum_C > 0.0:
+            raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
+        if not loss.is_regression and not all(self.signs):
+            raise ValueError("y holds one class only, as far as rows have weight: a classifier needs both.")
+        check_range(loss, self.n_rows * self.largest_C, self.largest_q, self.at_zero)
+        no_rows: Vector = np.empty((0, n_features))
+        of_q = (self.smallest_q, self.largest_q, self.sum_q)
+        data = Data(DenseRows(no_rows, spec.bias), self.n_rows, n_features, True, np.empty(0), range_of_q=of_q)
+        kept = None if self.n_variables else np.empty(0, dtype=np.uint32)
+        return Problem(data, np.empty(0), self.sum_C / self.n_rows, loss, kept)
