@@ -1,4 +1,4 @@
-"""Every back end of the shards against the definitions in NumPy: one shard, several on threads, blocks of a file."""
+"""Every back end against the definitions in NumPy: one shard, threads, blocks of a file, partitions of a cluster."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from hingeline.solvers.shards.line import LADDER
 from hingeline.solvers.shards.out_of_core import BlockShards
 
 N, D, BIAS, DELTA = 300, 7, 0.5, 0.3
-BACK_ENDS = ("one shard", "three threads", "blocks")
+BACK_ENDS = ("one shard", "three threads", "blocks", "dask")
 
 
 @pytest.fixture(params=BACK_ENDS)
@@ -31,6 +31,11 @@ def back_end(request, monkeypatch):
     with Team(3 if request.param == "three threads" else 1) as team:
 
         def shards_of(problem, alpha):
+            if request.param == "dask":
+                pytest.importorskip("distributed")
+                from dask_stand_in import partitioned
+
+                return partitioned(problem, alpha, [0, 50, 51, 200, N])
             if request.param == "blocks":
                 bounds = np.array([0, 50, 51, 200, N])
                 data = problem.data
@@ -159,6 +164,10 @@ def test_a_sample_has_about_the_same_objective(back_end):
     case = Case("hinge")
     shards = back_end(case.problem, case.alpha)
     sample = shards.sample(4)
+    if not hasattr(shards, "problem"):  # partitions are sampled one by one
+        assert N // 4 - 4 <= sample.n_rows <= N // 4
+        assert sample.losses_at_zero() == pytest.approx(shards.losses_at_zero(), rel=0.02)
+        return
     assert sample.n_rows == N // 4
     assert sample.losses_at_zero() == pytest.approx(shards.losses_at_zero())
     direct = InMemoryShards(case.problem, case.alpha, Team(1), do_nothing).sample(4)

@@ -1,0 +1,73 @@
+"""Training on a real cluster of processes: the same optimum as on one machine, with an exact certificate."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from problems import classification, csr, regression
+
+from hingeline import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, solve
+from hingeline.dask.partitions import place
+from hingeline.dask.spec import Binary, Targets
+from hingeline.dask.train import train
+
+N, D, K = 1200, 6, 5
+
+
+def rows_of(array, begin, end):
+    return array[begin:end]
+
+
+def cut(client, X, y, weights=None, k=K):
+    """Return rows as partitions of different sizes."""
+    bounds = [0, *sorted(np.random.default_rng(0).integers(1, len(y), k - 1)), len(y)]
+    arrays = [X, y] if weights is None else [X, y, weights]
+    pieces = [[client.submit(rows_of, array, a, b, pure=False) for array in arrays] for a, b in pairwise(bounds)]
+    pieces = [piece if len(piece) == 3 else [*piece, None] for piece in pieces]
+    return place(client, pieces), bounds
+
+
+PROBLEMS = {
+    "hinge": (Hinge(1.0), "newton"),
+    "squared hinge": (SquaredHinge(1.0), "newton_cg"),
+    "logistic": (Logistic(1.0), "newton"),
+    "epsilon-insensitive": (EpsilonInsensitive(1.0, 0.1), "newton"),
+}
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_same_optimum_as_on_one_machine(client, name, free):
+    loss, solver = PROBLEMS[name]
+    X, y = (regression if loss.is_regression else classification)(N, D, seed=1)
+    if loss.is_regression:
+        y = y + 1e3
+    weights = np.random.default_rng(1).choice([0.0, 1.0, 2.0], N)
+    partitions, bounds = cut(client, csr(X) if name == "logistic" else X, y, weights)
+    how = {"gap_tol": 1e-6, "bias": 1.0}
+    target = Targets() if loss.is_regression else Binary(1)
+    found = train(partitions, target, loss, solver=solver, free=free, **how)
+    alone = solve(X, y, loss, sample_weight=weights, free_intercept=free, **how)
+    assert found.stop_reason == "gap_tol"
+    assert found.certificate.gap <= 1e-6
+    assert found.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-6)
+    np.testing.assert_allclose(found.w, alone.w, atol=2e-2)
+    alpha = client.gather(found.alpha)
+    assert [len(part) for part in alpha] == list(np.diff(bounds))
+    if not free:  # the dual value by its definition, from what is returned
+        a, s = np.concatenate(alpha), np.ones(N) if loss.is_regression else y
+        v = np.append(X.T @ (a * s), np.sum(a * s))
+        assert found.certificate.dual <= found.certificate.primal
+        if name == "hinge":
+            assert a.sum() - 0.5 * v @ v == pytest.approx(found.certificate.dual, rel=1e-8)
+
+
+def test_history_tells_what_rounds_cost(client):
+    X, y = classification(N, D, seed=2)
+    seen = []
+    found = train(cut(client, X, y)[0], Binary(1), Hinge(1.0), gap_tol=1e-4, callback=seen.append)
+    assert len(found.history) == found.n_iter == len(seen)
+    for name in ("seconds", "computing", "communicating", "bytes"):
+        assert (np.diff(found.history[name]) >= 0).all()
+        assert found.history[name][-1] > 0
+    assert seen[-1].bytes == found.history["bytes"][-1]

@@ -1,0 +1,71 @@
+"""Hosts in this process, for tests of what is asked of them: no cluster, no messages."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from hingeline.dask.merge import merged, packed, unpacked
+from hingeline.dask.resident import Resident
+from hingeline.dask.rounds import Traffic
+from hingeline.dask.shards import DaskShards
+from hingeline.dask.spec import Binary, Spec, Summary
+from hingeline.data.matrix import Data
+from hingeline.data.problem import Problem
+from hingeline.runtime.pace import do_nothing
+from hingeline.runtime.threads import ALONE
+from hingeline.solvers.shards.in_memory import slice_of_rows
+
+
+class HostsHere:
+    """The hosts of some residents, as far as ``DaskShards`` knows hosts."""
+
+    def __init__(self, residents, n_features):
+        self.residents, self.n_features, self.traffic = {"whole": residents}, n_features, Traffic()
+
+    def ask(self, name, calls, expected_bytes=0):
+        self.traffic.rounds += 1
+        replies = [
+            packed(tuple(v for v in (resident.do(*call) for call in calls) if v is not None))
+            for resident in self.residents[name]
+        ]
+        return unpacked(merged([unpacked(reply) for reply in replies]))
+
+    def sample(self, of, step):
+        parts = [part for part in (resident.sample(step) for resident in self.residents[of]) if part is not None]
+        self.residents["sample"] = parts
+        return "sample", Summary.merged([part.summary() for part in parts])
+
+    def moved(self, name, w):
+        self.w = w
+
+
+class ShardsHere(DaskShards):
+    """Shards whose dual variables a test may look at."""
+
+    @property
+    def alpha(self):
+        self._ask()
+        return np.concatenate([shards.alpha for r in self.hosts.residents[self.name] for shards in r.shards])
+
+
+def partitioned(problem, alpha, bounds):
+    """Return the rows of ``problem``, cut at ``bounds``, as partitions on two hosts."""
+    cut = {k: _part(problem, begin, end) for k, (begin, end) in enumerate(pairwise(bounds))}
+    numbers = list(cut)
+    groups = [numbers[:2], numbers[2:]]
+    residents = [Resident({k: cut[k] for k in group}, ALONE, do_nothing) for group in groups if group]
+    for resident in residents:
+        for k, shards in zip(resident.numbers, resident.shards, strict=True):
+            shards.alpha[:] = alpha[bounds[k] : bounds[k + 1]]
+    hosts = HostsHere(residents, problem.data.n_features)
+    spec = Spec(Binary(1), problem.loss, bias=problem.data.rows.bias)
+    return ShardsHere(hosts, "whole", Summary.merged([r.summary() for r in residents]), spec, do_nothing)
+
+
+def _part(problem, begin, end):
+    data, inside = problem.data, slice(begin, end)
+    C = problem.C[inside] if np.ndim(problem.C) else problem.C
+    q = data.q[inside]
+    kept = np.flatnonzero((q > 0.0) & (np.broadcast_to(C, q.shape) > 0.0)).astype(np.uint32)
+    rows = slice_of_rows(data.rows, begin, end)
+    return Problem(Data(rows, end - begin, data.n_features, data.distinct, q), problem.y[inside], C, problem.loss, kept)
