@@ -22,7 +22,7 @@ from threads import made
 
 from hingeline import Hinge, Logistic, SquaredHinge, solve
 from hingeline.dask.partitions import Partitions, place
-from hingeline.dask.spec import Binary
+from hingeline.dask.target import Binary
 from hingeline.dask.train import hosts_of, train
 from hingeline.data.read import read_data
 from hingeline.runtime.threads import part_bounds
@@ -75,9 +75,7 @@ def main() -> None:
                             started = perf_counter()
                             one = solve(data, y, LOSSES[loss](C), gap_tol=args.gap, random_state=turn)
                             middle = perf_counter()
-                            many = train(
-                                partitions, Binary(1), LOSSES[loss](C), gap_tol=args.gap, solver=args.solver
-                            )
+                            many = train(partitions, Binary(1), LOSSES[loss](C), gap_tol=args.gap, solver=args.solver)
                             if turn:
                                 alone.append(middle - started)
                                 together.append(perf_counter() - middle)

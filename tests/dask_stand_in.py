@@ -8,7 +8,8 @@ from hingeline.dask.merge import merged, packed, unpacked
 from hingeline.dask.resident import Resident
 from hingeline.dask.rounds import Traffic
 from hingeline.dask.shards import DaskShards
-from hingeline.dask.spec import Binary, Spec, Summary
+from hingeline.dask.spec import Spec, Summary
+from hingeline.dask.target import Binary
 from hingeline.data.matrix import Data
 from hingeline.data.problem import Problem
 from hingeline.runtime.pace import do_nothing

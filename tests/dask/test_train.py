@@ -8,7 +8,7 @@ from problems import classification, csr, regression
 
 from hingeline import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, solve
 from hingeline.dask.partitions import place
-from hingeline.dask.spec import Binary, Targets
+from hingeline.dask.target import Binary, Targets
 from hingeline.dask.train import train
 
 N, D, K = 1200, 6, 5

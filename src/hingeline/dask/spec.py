@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,28 +13,7 @@ from ..kernels.losses import SMALLEST_C, Loss
 from ..kernels.rows import DenseRows
 from ..kernels.types import Vector
 from ..solvers.shards.sample import losses_at_zero, mean_margin_at_zero
-
-
-@dataclass(frozen=True)
-class Binary:
-    """Labels of two classes: +1 for ``positive``, -1 for all others."""
-
-    positive: Any
-
-    def of(self, y: np.ndarray) -> np.ndarray:
-        """Return what a solver is to learn."""
-        return np.where(y == self.positive, np.float32(1.0), np.float32(-1.0))
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Targets of a regression, measured from ``level``."""
-
-    level: float = 0.0
-
-    def of(self, y: np.ndarray) -> np.ndarray:
-        """Return what a solver is to learn."""
-        return y.astype(np.float64) - self.level
+from .target import Target
 
 
 class Fold(Protocol):
@@ -53,25 +31,27 @@ class Spec:
     ----------
     target : Binary or Targets
     loss : Loss
-    class_weight : mapping of labels to weights, or None
+    class_weight : weights of the rows that are not of the positive class and of those that are, or None
     bias : float
         Value of the constant feature.
     fold : Fold or None
+    level : float
+        What the targets of a regression are measured from.
     """
 
-    target: Binary | Targets
+    target: Target
     loss: Loss
-    class_weight: Mapping[Any, float] | None = None
+    class_weight: tuple[float, float] | None = None
     bias: float = 0.0
     fold: Fold | None = None
+    level: float = 0.0
 
     def problem(self, number: int, data: Data, y: np.ndarray, sample_weight: np.ndarray | None) -> Problem:
         """Return the problem of partition ``number``; all of its rows may be without weight."""
-        weights = sample_weight
+        weights, values = sample_weight, self.target.values(y)
         if self.class_weight is not None:
-            weights = np.ones(data.n_rows) if weights is None else weights.copy()
-            for label, weight in self.class_weight.items():
-                weights[y == label] *= weight
+            of_class = np.where(values > 0.0, self.class_weight[1], self.class_weight[0])
+            weights = of_class if weights is None else weights * of_class
         if self.fold is not None:
             taken = self.fold.weights(number, y).astype(np.float64)
             weights = taken if weights is None else weights * taken
@@ -82,7 +62,7 @@ class Spec:
             C[C < SMALLEST_C] = 0.0
         if data.smallest_q <= 0.0 or not np.all(np.asarray(C) > 0.0):
             kept = np.flatnonzero((data.q > 0.0) & (np.asarray(C) > 0.0)).astype(np.uint32)
-        return Problem(data, self.target.of(y), C, self.loss, kept)
+        return Problem(data, values - self.level if self.level else values, C, self.loss, kept)
 
 
 class Summary(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ from ..solution import HISTORY, Certificate, Look, Progress, Snapshot, Solution
 from ..solvers.certificate import refresh, rounding_floor
 from ..solvers.clock import Clock, Ended
 from ..solvers.driver import Run
-from ..solvers.engines import check_solver
 from ..solvers.select import Phase
 from ..solvers.solve import checked_stop
 from ..solvers.state import Near, State
@@ -27,8 +26,10 @@ from .partitions import Partitions
 from .rounds import LOST, Hosts, Traffic
 from .select import plan
 from .shards import DaskShards
-from .spec import Binary, Fold, Spec, Targets
+from .spec import Fold, Spec
+from .target import Target
 
+SOLVERS = ("auto", "newton", "newton_cg")
 ROUNDS = np.dtype([*HISTORY.descr, ("computing", "f8"), ("communicating", "f8"), ("bytes", "i8")])
 MOST_LOSSES = 100  # times that rows were lost and read again, before training gives up
 WIDTH = inf  # how far margins may have moved from a start: unknown
@@ -101,10 +102,10 @@ def hosts_of(partitions: Partitions) -> Hosts:
 
 def train(
     partitions: Partitions,
-    target: Binary | Targets,
+    target: Target,
     loss: Loss,
     *,
-    class_weight: Mapping[Any, float] | None = None,
+    class_weight: tuple[float, float] | None = None,
     bias: float = 0.0,
     free: bool = False,
     solver: str = "auto",
@@ -122,8 +123,8 @@ def train(
     ----------
     target : Binary or Targets
         What y means.
-    class_weight : mapping, optional
-        Weights by label, which multiply C.
+    class_weight : tuple of two floats, optional
+        Weights of the rows that are not of the positive class and of those that are; they multiply C.
     bias : float
         Value of the constant feature; ``free`` leaves its weight out of the regulariser.
     w0 : ndarray of shape (n_features + 1,), optional
@@ -136,7 +137,8 @@ def train(
     Other parameters are those of ``hingeline.solve``.
     """
     loss = checked_loss(loss)
-    check_solver(solver)
+    if solver not in SOLVERS:
+        raise ValueError(f"solver must be one of {SOLVERS} on Dask; got {solver!r}.")
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     spec = Spec(target, loss, class_weight, float(bias or free), fold)
     hosts = hosts_of(partitions)
@@ -205,7 +207,7 @@ class _Fit:
             )
         return Trained(
             w=solution.w,
-            intercept=float(solution.intercept) + getattr(self._spec.target, "level", 0.0),
+            intercept=float(solution.intercept) + self._spec.level,
             alpha=alpha,
             certificate=solution.certificate,
             history=history,
