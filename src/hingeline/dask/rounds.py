@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from distributed import Client, Future
+from distributed import Client, Future, get_worker
 from distributed.protocol.serialize import to_serialize
 
 from ..solvers.clock import Ended
@@ -338,13 +338,14 @@ class Hosts:
             for k in place.numbers:
                 futures[k] = self.client.submit(
                     _alpha_of,
-                    place.future,
+                    place.key,
                     name,
                     k,
                     key=f"hingeline-dual-variables-{name}-{uuid4().hex[:8]}-of-partition-{k}",
                     workers=[place.address],
                     pure=False,
                 )
+                futures[k].add_done_callback(lambda _, host=place.future: None)  # the host stays until then
         return [futures[k] for k in range(len(self._parts))]
 
 
@@ -353,9 +354,10 @@ def merged_values(replies: list[Reply]) -> tuple[Any, ...]:
     return tuple(unpacked(merged_replies(replies).values))
 
 
-def _alpha_of(host: Any, name: str, number: int) -> np.ndarray:
-    """Task: return the dual variables of a partition."""
-    return np.array(host.alpha_of(name, number).result())
+def _alpha_of(host: str, name: str, number: int) -> np.ndarray:
+    """Task: return the dual variables of a partition, which a host on this worker holds."""
+    alpha: np.ndarray = get_worker().state.actors[host].alpha_of(name, number)
+    return alpha.copy()
 
 
 def _tree(places: Sequence[Place]) -> Branch:
