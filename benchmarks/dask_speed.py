@@ -80,7 +80,7 @@ def main() -> None:
                                 alone.append(middle - started)
                                 together.append(perf_counter() - middle)
                         ratio = median(a / b for a, b in zip(together, alone, strict=True))
-                        cost = hosts.traffic
+                        cost = hosts.costs
                         print(
                             f"{name} {loss} {C:g} {n_parts} | {median(alone):.3f} {one.solver} | "
                             f"{median(together):.3f} {many.solver} {many.n_iter} {cost.rounds} {cost.computing:.3f} "

@@ -6,7 +6,7 @@ import numpy as np
 
 from hingeline.dask.merge import merged, packed, unpacked
 from hingeline.dask.resident import Resident
-from hingeline.dask.rounds import Traffic
+from hingeline.dask.rounds import Costs
 from hingeline.dask.shards import DaskShards
 from hingeline.dask.spec import Spec, Summary
 from hingeline.dask.target import Binary
@@ -21,10 +21,10 @@ class HostsHere:
     """The hosts of some residents, as far as ``DaskShards`` knows hosts."""
 
     def __init__(self, residents, n_features):
-        self.residents, self.n_features, self.traffic = {"whole": residents}, n_features, Traffic()
+        self.residents, self.n_features, self.costs = {"whole": residents}, n_features, Costs()
 
     def ask(self, name, calls, expected_bytes=0):
-        self.traffic.rounds += 1
+        self.costs.rounds += 1
         replies = [
             packed(tuple(v for v in (resident.do(*call) for call in calls) if v is not None))
             for resident in self.residents[name]

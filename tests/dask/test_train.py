@@ -70,4 +70,4 @@ def test_history_tells_what_rounds_cost(client):
     for name in ("seconds", "computing", "communicating", "bytes"):
         assert (np.diff(found.history[name]) >= 0).all()
         assert found.history[name][-1] > 0
-    assert seen[-1].bytes == found.history["bytes"][-1]
+    assert seen[-1].traffic.bytes == found.history["bytes"][-1]

@@ -21,6 +21,7 @@ from ..estimators.labels import encode_weights
 from ..kernels.rows import DenseRows
 from ..solvers.solve import checked_targets
 from .clients import raise_first_error
+from .versions import check_workers
 
 FAN_IN = 8  # results that one task of a tree reduction combines
 
@@ -123,6 +124,7 @@ def place(
     ValueError
         As on one machine, with the number of the partition; rows are counted from its first.
     """
+    check_workers(client)
     if not pieces:
         raise ValueError("X has no partitions: nothing is left to train on.")
     parts = [client.submit(read_block, k, *piece, targets, pure=False) for k, piece in enumerate(pieces)]

@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 @dataclass
-class Traffic:
+class Costs:
     """What rounds have cost so far: seconds that the slowest worker computed, the rest of the time, and bytes."""
 
     rounds: int = 0
@@ -88,7 +88,7 @@ class Hosts:
 
     Attributes
     ----------
-    traffic : Traffic
+    costs : Costs
     """
 
     def __init__(self, partitions: Partitions) -> None:
@@ -96,7 +96,7 @@ class Hosts:
         self._parts, self.n_features = partitions.parts, partitions.n_features
         self._n_stored = partitions.n_stored
         self._opened: dict[str, Opened] = {}
-        self.traffic = Traffic()
+        self.costs = Costs()
         self._places: list[Place] = []
         self._direct = True
         self._places = self._placed(range(len(self._parts)))
@@ -264,7 +264,7 @@ class Hosts:
         answers = self.client.sync(everyone)
         replies = [reply for reply, _ in answers]
         computing = max(reply.seconds for reply in replies)
-        self.traffic.add(perf_counter() - started, computing, sum(sent for _, sent in answers))
+        self.costs.add(perf_counter() - started, computing, sum(sent for _, sent in answers))
         lost = {key for reply in replies for key in reply.lost}
         if lost:
             self._replace(lost)
@@ -356,8 +356,8 @@ def merged_values(replies: list[Reply]) -> tuple[Any, ...]:
 
 def _alpha_of(host: str, name: str, number: int) -> np.ndarray:
     """Task: return the dual variables of a partition, which a host on this worker holds."""
-    alpha: np.ndarray = get_worker().state.actors[host].alpha_of(name, number)
-    return alpha.copy()
+    own: Any = get_worker().state.actors[host]
+    return np.array(own.alpha_of(name, number))
 
 
 def _tree(places: Sequence[Place]) -> Branch:

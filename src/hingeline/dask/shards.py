@@ -178,10 +178,10 @@ class DaskShards(Shards):
 
         After responses a smooth loss always needs it; the others may centre their smoothing anew first.
         """
-        traffic = self.hosts.traffic
-        if self.loss.is_smooth or traffic.rounds < FEW_ROUNDS:
+        costs = self.hosts.costs
+        if self.loss.is_smooth or costs.rounds < FEW_ROUNDS:
             return True
-        return self._gram_seconds <= WORTH_A_ROUND * traffic.communicating / traffic.rounds
+        return self._gram_seconds <= WORTH_A_ROUND * costs.communicating / costs.rounds
 
     def place(self, w: Vector) -> None:  # noqa: D102
         self._go_to(w.copy())
@@ -193,9 +193,9 @@ class DaskShards(Shards):
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
         self._uses_gram = self.n_weights <= LARGEST_FACTOR
         if self._gram is None:
-            before = self.hosts.traffic.computing
+            before = self.hosts.costs.computing
             self._gram = self._sum("gram", result=self.n_weights**2 // 2)
-            self._gram_seconds = self.hosts.traffic.computing - before
+            self._gram_seconds = self.hosts.costs.computing - before
         G[np.triu_indices(self.n_weights)] = self._gram
 
     def sampled_gram(self, G: Matrix, size: int, seed: int) -> None:  # noqa: D102

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import finalize
 
 import numpy as np
@@ -13,7 +13,7 @@ from distributed import Future
 
 from ..kernels.losses import Loss, checked_loss
 from ..kernels.random import seeded
-from ..solution import HISTORY, Certificate, Look, Progress, Snapshot, Solution
+from ..solution import HISTORY, Certificate, Progress, Snapshot, Solution, Traffic
 from ..solvers.certificate import refresh, rounding_floor
 from ..solvers.clock import Clock, Ended
 from ..solvers.driver import Run
@@ -23,7 +23,7 @@ from ..solvers.state import Near, State
 from ..solvers.stop import GOOD_GAP, Stop
 from ..solvers.train import Training
 from .partitions import Partitions
-from .rounds import LOST, Hosts, Traffic
+from .rounds import LOST, Costs, Hosts
 from .select import plan
 from .shards import DaskShards
 from .spec import Fold, Spec
@@ -33,34 +33,6 @@ SOLVERS = ("auto", "newton", "newton_cg")
 ROUNDS = np.dtype([*HISTORY.descr, ("computing", "f8"), ("communicating", "f8"), ("bytes", "i8")])
 MOST_LOSSES = 100  # times that rows were lost and read again, before training gives up
 WIDTH = inf  # how far margins may have moved from a start: unknown
-
-
-class RoundProgress(NamedTuple):
-    """What a callback gets after each iteration: a ``Progress``, and what rounds have cost since training began.
-
-    Attributes
-    ----------
-    n_iter, n_steps, seconds, violation, gap, times_tol, problem, look
-        As in ``hingeline.Progress``.
-    computing : float
-        Seconds that workers computed; of those that worked at the same time, the slowest counts.
-    communicating : float
-        Seconds of all rounds besides.
-    bytes : int
-        Bytes of vectors and matrices that went to workers and back.
-    """
-
-    n_iter: int
-    n_steps: int
-    seconds: float
-    violation: float
-    gap: float
-    times_tol: float
-    problem: int
-    look: Look
-    computing: float
-    communicating: float
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -115,7 +87,7 @@ def train(
     max_time: float | None = None,
     w0: np.ndarray | None = None,
     fold: Fold | None = None,
-    callback: Callable[[RoundProgress], Any] | None = None,
+    callback: Callable[[Progress], Any] | None = None,
 ) -> Trained:
     """Solve one binary problem, or one regression, on the rows of ``partitions``.
 
@@ -161,11 +133,11 @@ class _Fit:
         stop: Stop,
         free: bool,
         w0: np.ndarray | None,
-        callback: Callable[[RoundProgress], Any] | None,
+        callback: Callable[[Progress], Any] | None,
     ) -> None:
         self._hosts, self._spec, self._stop, self._free, self._callback = hosts, spec, stop, free, callback
         self._clock = Clock(stop.max_time, None)
-        hosts.traffic = Traffic()
+        hosts.costs = Costs()
         self._costs: dict[int, tuple[float, float, int]] = {}
         w = np.zeros(hosts.n_features + 1) if w0 is None else np.array(w0, dtype=np.float64)
         self._name, summary = self._opened(w)
@@ -233,10 +205,10 @@ class _Fit:
 
     def _report(self, progress: Progress) -> Any:
         """Take down what rounds have cost, and pass the progress on."""
-        traffic = self._hosts.traffic
-        costs = (traffic.computing, traffic.communicating, traffic.bytes)
+        spent = self._hosts.costs
+        costs = (spent.computing, spent.communicating, spent.bytes)
         self._costs[progress.n_iter] = costs
-        return False if self._callback is None else self._callback(RoundProgress(*progress, *costs))
+        return False if self._callback is None else self._callback(progress._replace(traffic=Traffic(*costs)))
 
     def _snapshot(self) -> Snapshot:
         return Snapshot(self._state.w[:-1].copy(), self._state.intercept)
