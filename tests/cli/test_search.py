@@ -15,12 +15,15 @@ from problems import classification, csr, regression
 from sklearn.model_selection import StratifiedKFold
 
 from hingeline import LinearSVCCV
-from hingeline.cli import main
+from hingeline.cli import main, parser_of
+from hingeline.cli.search_options import check, estimator_of, grid_of
 from hingeline.io import dump_svmlight
+from hingeline.io.models.liblinear_file import read_model
+from hingeline.selection.choice import Choice
 from hingeline.selection.record import SearchRecord
 
 X, Y = classification(90, 5, seed=1)
-GRID = ["--c-min", "0.01", "--c-max", "10"]
+GRID = ["--c-min", "0.01", "--c-max", "10", "--c-step", "10", "-B", "-1"]
 
 
 @pytest.fixture
@@ -131,10 +134,17 @@ def test_broken_starts_are_done_without(data, monkeypatch):
 def test_a_changed_command_or_changed_data_is_noticed(data, capsys):
     words = [*GRID, "--out", "out", data]
     assert search(*words) == 0
-    for changed, what in ((["-s", 3], "loss"), (["--seed", 5], "seed"), (["-v", 3], "folds"), (["-B", 1], "bias")):
+    for changed, what in (
+        (["-s", 3], "loss"),
+        (["--seed", 5], "seed"),
+        (["-v", 3], "folds"),
+        (["--weight", "1=2"], "weights"),
+    ):
         assert search(*changed, *words) == 1
         assert f"differs in {what}" in capsys.readouterr().err
-    assert search("--c-max", 100, "--c-min", 0.01, "--out", "out", data) == 1
+    assert search(*words, "-B", 2) == 1
+    assert "differs in bias" in capsys.readouterr().err
+    assert search(*words, "--c-max", 100) == 1
     assert "differs in Cs" in capsys.readouterr().err
     dump_svmlight(csr(2.0 * X), Y, data, zero_based=False)
     assert search(*words) == 1
@@ -154,14 +164,19 @@ def test_other_losses(tmp_path, monkeypatch, words):
     dump_svmlight(csr(data), y, "some.txt", zero_based=False)
     assert search("-v", 3, "--n-c", 2, "-B", 1, *words, "some.txt") == 0
     found = content("some.txt.search")
-    assert [cell["C"] for cell in found["cells"]] == pytest.approx([0.01, 1000.0])
+    assert [cell["C"] for cell in found["cells"]] == pytest.approx([1e-4, 1e4])
     assert found["scoring"] == {0: "accuracy", 13: "r2"}.get(words[1], "roc_auc")
 
 
 def test_usage(data, capsys):
     for status, message, words in [
         (2, "expected a factor above one", ["--c-step", "1", data]),
-        (2, "is below --c-min", ["--c-max", "0.001", data]),
+        (2, "is below --c-min", ["--c-max", "1e-5", data]),
+        (2, "add -B 1", ["-R", "-B", "2", data]),
+        (2, "not available for the loss hinge", ["-R", "-s", "3", data]),
+        (2, "no classes to weigh", ["-s", "11", "-w1", "2", data]),
+        (2, "expected LABEL=W", ["--weight", "x=1", data]),
+        (2, "a finite number", ["-w1", "x", data]),
         (2, "not allowed with", ["--c-step", "2", "--n-c", "3", data]),
         (2, "more than 1000 values", ["--c-step", "1.00001", data]),
         (2, "--scoring", ["--scoring", "elephant", data]),
@@ -202,3 +217,54 @@ def test_nothing_is_warned_of(data):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", DeprecationWarning)  # of old packages beside new ones
         assert search(*GRID, "--out", "quiet", data) == 0
+
+
+def test_the_defaults_are_those_of_the_estimator(data):
+    parsed = parser_of(["search"]).parse_args(["search", data])
+    check(parsed)
+    grid = grid_of(parsed)
+    estimator = estimator_of(parsed, grid, Y)
+    np.testing.assert_allclose(grid, LinearSVCCV().grid())
+    for name in ("fit_intercept", "intercept_scaling", "loss", "tol", "solver", "class_weight"):
+        assert getattr(estimator, name) == getattr(LinearSVCCV(), name), name
+
+
+def test_the_winner_is_trained(data, capsys):
+    words = ("-v", 3, "--n-c", 3, "-w1", 2, "--out", "out", data)
+    assert search(*words, "--model", "model") == 0
+    assert "Objective value" in capsys.readouterr().out
+    best = content("out")["best_C"]
+    assert main(["train", "-q", "-s", "1", "-c", repr(best), "-B", "1", "-w1", "2", "-e", "1e-3", data, "same"]) == 0
+    np.testing.assert_allclose(read_model("model").w, read_model("same").w, rtol=1e-6, atol=1e-9)
+    assert search(*words, "--model", "model", "--json") == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert not err
+    assert found["best_C"] == best
+    assert found["model"]["converged"]
+    assert len(found["table"]) == 3
+
+
+def test_weights_of_classes_and_a_free_intercept(data):
+    assert search("-v", 3, "--n-c", 2, "-R", "-w1", 3, "-w1", 2, "--out", "out", "--model", "free", data) == 0
+    grid, cv = [1e-4, 1e4], StratifiedKFold(3, shuffle=True, random_state=0)
+    expected = LinearSVCCV(Cs=grid, cv=cv, class_weight={1: 6.0}, fit_intercept="free", random_state=0).fit(X, Y)
+    np.testing.assert_allclose(scores_in("out"), expected.scores_)
+    assert read_model("free").solver_type.can_free_bias
+
+
+@pytest.mark.parametrize(
+    ("grid", "hint"),
+    [
+        (["--c-min", "1e-9", "--c-max", "1e-6"], "try larger ones (--c-max 0.0001)"),
+        (["--c-min", "1e8", "--c-max", "1e9"], "try smaller ones (--c-min 1e+06)"),
+        (["--c-min", "1", "--c-max", "1"], None),
+    ],
+)
+def test_a_best_C_at_the_edge_is_told(data, capsys, monkeypatch, grid, hint):
+    best = 0 if hint and "smaller" in hint else -1
+    chosen = "hingeline.selection.record.choose"
+    monkeypatch.setattr(chosen, lambda scores: Choice(best % len(scores), 0, scores.mean(1), scores.std(1)))
+    assert search(*grid, "--n-c", 2, "--out", "out", data) == 0
+    out = capsys.readouterr().out
+    assert (hint in out) if hint else "that was tried" not in out

@@ -39,7 +39,7 @@ def test_a_terminal_gets_a_live_table(monkeypatch):
 
 
 def test_without_rich_a_terminal_gets_a_plain_table_and_advice(monkeypatch, capsys):
-    def missing(header, widths):
+    def missing(*args):
         raise ModuleNotFoundError("rich")
 
     monkeypatch.setattr(table, "LiveTable", missing)
@@ -51,3 +51,9 @@ def test_without_rich_a_terminal_gets_a_plain_table_and_advice(monkeypatch, caps
 def test_a_row_must_fit_the_header():
     with pytest.raises(ValueError, match="zip"), PlainTable(HEADER, WIDTHS) as t:
         t.add(["1"])
+
+
+def test_beside_json_there_is_no_table_in_a_pipe(capsys):
+    with make_table(HEADER, WIDTHS, json=True) as shown:
+        shown.add(["1", "2"])
+    assert capsys.readouterr() == ("", "")

@@ -22,6 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``hingeline`` with the arguments ``argv`` (default: those of the process); return the exit status."""
     try:
         words = sys.argv[1:] if argv is None else list(argv)
+        if words[:1] == ["search"]:
+            from .search_options import with_weights
+
+            words = with_weights(words)
         args = parser_of(words[:1] if words and words[0] in COMMANDS else COMMANDS).parse_args(words)
         status: int = args.run(args)
         if sys.stdout is not None:  # it may be closed

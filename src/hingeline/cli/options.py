@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 from collections.abc import Callable
 from typing import TypeVar
 
 INTERRUPTED = 130  # exit status after Ctrl-C
+DATA_HELP = "svmlight text, plain or compressed (gz, bz2, xz, zst), a dataset folder, or - for standard input"
 
 N = TypeVar("N", int, float)
 
@@ -60,3 +62,25 @@ def byte_size(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected a size such as 512M or 2G, got {text!r}")
     return value
+
+
+def real(text: str) -> float:
+    """Parse a finite number of either sign."""
+    return _number(text, float, math.isfinite, "a finite number")
+
+
+def thread_count(text: str) -> int:
+    """Parse a number of threads, or ``all``: as many as there are cores."""
+    if text == "all":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _number(text, int, lambda value: value >= 1, "a positive whole number, or all")
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Add the option that all commands with threads share."""
+    parser.add_argument("--threads", type=thread_count, default=1, metavar="N", help="threads, or all: one per core")
+
+
+def add_seed(parser: argparse.ArgumentParser, of: str) -> None:
+    """Add the option that all commands with random numbers share; ``of`` is what they are for."""
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help=f"seed {of}")

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hingeline.io.models.solver_types import SOLVER_TYPES
-from hingeline.solvers.engines import SOLVERS
-
-from .options import INTERRUPTED, HelpFormatter, natural, non_negative_float, positive_float, positive_int
+from .options import DATA_HELP, INTERRUPTED, HelpFormatter
 from .plots import can_plot, new_figure
+from .search_options import REGRESSIONS, add_options, check, class_weights, estimator_of, grid_of, settings_of
+from .standard_streams import STANDARD, open_output, results_beside
 from .table import make_table
+from .train_results import finite, print_json, print_summary, training_content, unfinished
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from hingeline.selection.table import Cell, Table
 
 HEADER, WIDTHS = ("C", "score", "+-", "seconds", "gap", "folds"), (10, 8, 8, 8, 8, 7)
-SEARCHED = [
-    known
-    for known in SOLVER_TYPES.values()
-    if known.task in ("one_versus_rest", "regression") and known.penalty == "l2"
-]
-LOSS_OF_TYPE = {known.number: known.loss for known in SEARCHED}
-REGRESSIONS = {known.loss for known in SEARCHED if known.is_regression}
-LARGEST_GRID = 1000
 
 
 def add_parser(commands: Any) -> None:
@@ -42,29 +34,11 @@ def add_parser(commands: Any) -> None:
         "interrupted, the same command continues from what is done.",
         formatter_class=HelpFormatter,
     )
-    parser.add_argument(
-        "data", metavar="DATA", help="svmlight text, compressed or not, or a dataset folder; - is stdin"
-    )
-    parser.add_argument("-v", dest="folds", type=positive_int, default=5, metavar="N", help="folds")
-    parser.add_argument("--c-min", type=positive_float, default=0.01, metavar="A", help="smallest C")
-    parser.add_argument("--c-max", type=positive_float, default=1000.0, metavar="B", help="largest C")
-    steps = parser.add_mutually_exclusive_group()
-    steps.add_argument("--c-step", type=positive_float, default=10.0, metavar="F", help="factor from one C to the next")
-    steps.add_argument("--n-c", type=positive_int, metavar="N", help="number of values of C instead")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("-s", dest="type", type=int, choices=sorted(LOSS_OF_TYPE), help="LIBLINEAR's number of the loss")
-    what.add_argument("--loss", choices=sorted(set(LOSS_OF_TYPE.values())), default="squared_hinge")
-    parser.add_argument("-p", dest="epsilon", type=non_negative_float, default=0.1, help="epsilon of a regression")
-    parser.add_argument("-B", dest="bias", type=float, default=-1.0, help="constant feature; negative: no intercept")
-    parser.add_argument("--solver", choices=SOLVERS, default="auto")
-    stop = parser.add_mutually_exclusive_group()
-    stop.add_argument("--tol", type=positive_float, default=1e-3, metavar="EPS", help="stop at this violation")
-    stop.add_argument("--gap", type=positive_float, metavar="G", help="stop at this relative duality gap instead")
-    parser.add_argument("--scoring", help="scikit-learn's name of the score (default: accuracy, or r2)")
-    parser.add_argument("--threads", type=positive_int, metavar="N", help="default: all cores")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the folds and of the engines")
-    parser.add_argument("--no-early-stop", action="store_true", help="try larger C even if they can no longer win")
+    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_options(parser)
+    parser.add_argument("--model", metavar="FILE", help="train with the best C on all rows, and write the model there")
     parser.add_argument("--out", metavar="DIR", help="folder for the results (default: the name of DATA with .search)")
+    parser.add_argument("--json", action="store_true", help="print the results as one JSON object")
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -72,62 +46,24 @@ def run(args: argparse.Namespace) -> int:
     """Read, search, choose, draw."""
     from .data_input import read_rows
 
-    args.loss = args.loss if args.type is None else LOSS_OF_TYPE[args.type]
-    grid = _grid(args)
+    check(args)
+    grid = grid_of(args)
     X, y = read_rows(args.data)
-    estimator = _estimator(args, grid, y)
+    estimator = estimator_of(args, grid, y)
     try:
         scoring = _scoring_name(estimator)
     except ValueError as error:
         args.parser.error(f"--scoring: {error}")
     study = estimator.study(X, y)
-    folder = args.out or f"{'stdin' if args.data == '-' else Path(args.data).resolve().name}.search"
+    folder = args.out or f"{'stdin' if args.data == STANDARD else Path(args.data).resolve().name}.search"
     record = _record(args, folder, X, y, grid, len(study.folds), scoring)
-    return _search(args, study, record, scoring)
-
-
-def _grid(args: argparse.Namespace) -> np.ndarray:
-    """Return the values of C; the last one is at most C_max."""
-    import numpy as np
-
-    if args.c_max < args.c_min:
-        args.parser.error(f"--c-max {args.c_max:g} is below --c-min {args.c_min:g}")
-    if args.n_c is not None:
-        return np.unique(np.geomspace(args.c_min, args.c_max, args.n_c))
-    if args.c_step <= 1.0:
-        args.parser.error(f"--c-step {args.c_step:g}: expected a factor above one")
-    steps = np.log(args.c_max / args.c_min) / np.log(args.c_step)
-    if steps >= LARGEST_GRID:
-        args.parser.error(f"--c-step {args.c_step:g} makes more than {LARGEST_GRID} values of C: choose a larger step")
-    return args.c_min * args.c_step ** np.arange(int(steps + 1e-9) + 1.0)
-
-
-def _estimator(args: argparse.Namespace, grid: np.ndarray, y: np.ndarray) -> Any:
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    from hingeline import LinearSVCCV, LinearSVRCV, LogisticRegressionCV
-
-    if not 2 <= args.folds <= y.size:
-        raise ValueError(f"-v {args.folds}: between 2 and {y.size} folds can be made of {y.size} rows.")
-    kind: Any = LinearSVCCV
-    splitter: Any = StratifiedKFold
-    own = {"loss": args.loss}
-    if args.loss == "logistic":
-        kind, own = LogisticRegressionCV, {}
-    elif args.loss in REGRESSIONS:
-        kind, splitter, own = LinearSVRCV, KFold, {"loss": args.loss, "epsilon": args.epsilon}
-    return kind(
-        Cs=grid,
-        cv=splitter(args.folds, shuffle=True, random_state=args.seed),
-        scoring=args.scoring,
-        solver=args.solver,
-        tol=args.tol,
-        gap_tol=args.gap,
-        fit_intercept=args.bias > 0.0,
-        intercept_scaling=max(args.bias, 0.0) or 1.0,
-        random_state=args.seed,
-        **own,
-    )
+    try:
+        choice = _search(args, study, record, scoring)
+    except KeyboardInterrupt:
+        kept = len(record.table.cells)
+        print(f"interrupted; {kept} fits are kept in {record.folder}, the same command continues", file=sys.stderr)
+        return INTERRUPTED
+    return _conclude(args, record, choice, X, y)
 
 
 def _scoring_name(estimator: Any) -> str:
@@ -151,6 +87,8 @@ def _record(
         "loss": args.loss,
         "epsilon": args.epsilon if args.loss in REGRESSIONS else None,
         "bias": max(args.bias, 0.0),
+        "free_bias": args.free,
+        "weights": [list(pair) for pair in class_weights(args)],
         "solver": args.solver,
         "stop": stop,
         "scoring": scoring,
@@ -173,42 +111,101 @@ def _record(
     return SearchRecord(folder, problem, about, grid, n_folds)
 
 
-def _search(args: argparse.Namespace, study: Any, record: SearchRecord, scoring: str) -> int:
-    """Fill the table; fits of an earlier run are shown, and not repeated."""
-    from joblib import effective_n_jobs
-
+def _search(args: argparse.Namespace, study: Any, record: SearchRecord, scoring: str) -> Choice:
+    """Fill the table, and choose; fits of an earlier run are shown, and not repeated."""
+    from hingeline.progress import StepsBar
     from hingeline.selection.early import EarlyEnd
     from hingeline.selection.grid import Grid
 
     done = dict(record.table.cells)
-    if done:
+    if done and not args.json:
         print(f"{len(done)} fits of an earlier run are in {record.folder}", flush=True)
-    print(f"{scoring} of {len(study.folds)} folds:", flush=True)
-    try:
-        with make_table(HEADER, WIDTHS) as shown:
+    if not args.json:
+        print(f"{scoring} of {len(study.folds)} folds:", flush=True)
+    bar = StepsBar("search", record.table.Cs.size * len(study.folds) - len(done), "fits")
+    with make_table(HEADER, WIDTHS, json=args.json) as shown:
 
-            def on_cell(k: int, fold: int, cell: Cell, reached: list[Any]) -> None:
-                record.keep(k, fold, cell, reached)
-                shown.show(_line(k, record.table))
+        def on_cell(k: int, fold: int, cell: Cell, reached: list[Any]) -> None:
+            record.keep(k, fold, cell, reached)
+            bar.advance()
+            shown.tell(bar.line().text)
+            shown.show(_line(k, record.table))
 
-            table = Grid(
-                study,
-                record.table.Cs,
-                early=None if args.no_early_stop else EarlyEnd(),
-                n_threads=effective_n_jobs(args.threads or -1),
-                on_cell=on_cell,
-                on_row=lambda k, table: shown.add(_line(k, table)),
-                done=done,
-                reached=record.reached(),
-            ).run()
-    except KeyboardInterrupt:
-        kept = len(record.table.cells)
-        print(f"interrupted; {kept} fits are kept in {record.folder}, the same command continues", file=sys.stderr)
-        return INTERRUPTED
-    choice = record.finish(table)
-    _print_choice(table, choice, args)
-    _plot(record.folder)
+        table = Grid(
+            study,
+            record.table.Cs,
+            early=None if args.no_early_stop else EarlyEnd(),
+            n_threads=args.threads,
+            on_cell=on_cell,
+            on_row=lambda k, table: shown.add(_line(k, table)),
+            done=done,
+            reached=record.reached(),
+        ).run()
+        shown.tell("")
+    return record.finish(table)
+
+
+def _conclude(args: argparse.Namespace, record: SearchRecord, choice: Choice, X: Any, y: np.ndarray) -> int:
+    """Tell what was chosen, draw it, and train the model that was asked for; return the exit status."""
+    table = record.table
+    best = float(table.Cs[choice.best])
+    _warn_of(table)
+    if not args.json:
+        _print_choice(table, choice)
+        _plot(record.folder)
+    model = None
+    if args.model is not None:
+        status, model = _train_winner(args, best, X, y)
+        if status != 0:
+            return status
+    if args.json:
+        print_json(_content(args, record, choice, model), results_beside(args.model))
     return 0
+
+
+def _train_winner(args: argparse.Namespace, C: float, X: Any, y: np.ndarray) -> tuple[int, dict[str, Any]]:
+    """Train with the best C on all rows as ``train`` does, and write the model."""
+    from hingeline.io.models.liblinear_file import write_model_file
+    from hingeline.liblinear.fit import fit
+    from hingeline.progress import open_screen
+    from hingeline.runtime.interrupt import ends_training
+
+    from .training_progress import bars_for
+
+    settings = settings_of(args, C)
+    with open_screen() as screen, ends_training():
+        report = bars_for(screen, y, settings).report if screen.shows else None
+        trained = fit(X, y, settings, report=report, warn=lambda text: print(text, file=sys.stderr))
+    with open_output(args.model) as file:
+        write_model_file(trained.model, file)
+    if not args.json:
+        print_summary(trained, results_beside(args.model))
+    left = unfinished(trained)
+    if left:
+        print(f"WARNING: {left}", file=sys.stderr)
+    interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
+    return INTERRUPTED if interrupted else 0, training_content(trained, settings, [args.model], args.data)
+
+
+def _content(
+    args: argparse.Namespace, record: SearchRecord, choice: Choice, model: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return the results, for JSON."""
+    table = record.table
+    rows = [
+        {"C": float(C), "score": finite(choice.means[k]), "std_error": finite(choice.std_errors[k])}
+        for k, C in enumerate(table.Cs)
+    ]
+    return {
+        "data": args.data,
+        "folder": str(record.folder),
+        "folds": table.n_folds,
+        "table": rows,
+        "best_C": float(table.Cs[choice.best]),
+        "one_se_C": float(table.Cs[choice.one_se]),
+        "at_edge": _edge_hint(table, choice) is not None,
+        "model": model,
+    }
 
 
 def _line(k: int, table: Table) -> list[str]:
@@ -225,16 +222,32 @@ def _line(k: int, table: Table) -> list[str]:
     return [f"{table.Cs[k]:g}", f"{mean:.4f}", error_text, f"{seconds:.2f}", f"{gap:.1e}", done]
 
 
-def _print_choice(table: Table, choice: Choice, args: argparse.Namespace) -> None:
-    skipped = sum((k, 0) not in table.cells for k in range(table.Cs.size))
-    if skipped:
-        print(f"{skipped} larger C skipped: scores fall, they can no longer win (--no-early-stop tries them)")
+def _warn_of(table: Table) -> None:
     capped = sum(not cell.converged for cell in table.cells.values())
     if capped:
         print(f"WARNING: {capped} fits ended before they converged", file=sys.stderr)
+
+
+def _print_choice(table: Table, choice: Choice) -> None:
+    skipped = sum((k, 0) not in table.cells for k in range(table.Cs.size))
+    if skipped:
+        print(f"{skipped} larger C skipped: scores fall, they can no longer win (--no-early-stop tries them)")
     best, one_se = float(table.Cs[choice.best]), float(table.Cs[choice.one_se])
     print(f"best C = {best:g} ({choice.means[choice.best]:.4f})")
     print(f"smallest C within one standard error = {one_se:g} ({choice.means[choice.one_se]:.4f})")
+    hint = _edge_hint(table, choice)
+    if hint is not None:
+        print(hint)
+
+
+def _edge_hint(table: Table, choice: Choice) -> str | None:
+    """Return a hint if the best C is the first or the last of several: a better one may lie beyond."""
+    first, last = float(table.Cs[0]), float(table.Cs[-1])
+    if table.Cs.size > 1 and choice.best == table.Cs.size - 1:
+        return f"the best C is the largest that was tried: try larger ones (--c-max {100.0 * last:g})"
+    if table.Cs.size > 1 and choice.best == 0:
+        return f"the best C is the smallest that was tried: try smaller ones (--c-min {first / 100.0:g})"
+    return None
 
 
 def _plot(folder: Path) -> None:

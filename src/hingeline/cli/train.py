@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from hingeline.liblinear.search import Found
     from hingeline.liblinear.training import Trained
-    from hingeline.progress import Screen
-
-    from .training_progress import ProgressBars
 
 
 def warn(text: str) -> None:
@@ -61,27 +58,20 @@ def _train(options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:
     from hingeline.progress import open_screen
     from hingeline.runtime.interrupt import ends_training
 
+    from .training_progress import bars_for
+
     starts = Starts()
     if options.checkpoint is not None:
         every = options.checkpoint_every
         starts = open_checkpoint(options.checkpoint, X, y, options.settings, every=every, warn=warn)
     with open_screen(not options.quiet) as screen, ends_training():
-        report = _progress_bars(screen, y, options).report if screen.shows else None
+        report = bars_for(screen, y, options.settings).report if screen.shows else None
         trained = fit(X, y, options.settings, starts=starts, report=report, warn=warn)
     try:
         starts.save()
     finally:  # one of the two may fail, on a full disk: then the other is there
         status = _conclude(trained, options, X, y, command)
     return status
-
-
-def _progress_bars(screen: Screen, y: np.ndarray, options: TrainOptions) -> ProgressBars:
-    from hingeline.liblinear.labels import ordered_labels
-
-    from .training_progress import ProgressBars, titles_of
-
-    labels = ordered_labels(y)[0] if options.settings.solver_type.is_classifier else None
-    return ProgressBars(screen, options.settings, titles_of(labels, options.settings))
 
 
 def _conclude(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, command: str) -> int:

@@ -10,7 +10,7 @@ from hingeline.io.models.solver_types import DEFAULT, DEFAULT_OF_SEARCH, SOLVER_
 from hingeline.liblinear.settings import Settings
 from hingeline.solvers.engines import SOLVERS
 
-from .options import natural, positive_float, positive_int
+from .options import add_seed, add_threads, positive_float
 from .words import number, own_parser, refuse, sort_words, whole
 
 DEFAULT_FOLDS = 5
@@ -95,8 +95,8 @@ def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser = own_parser(command)
     parser.add_argument("--solver", choices=SOLVERS, default="auto")
     parser.add_argument("--gap", type=positive_float)
-    parser.add_argument("--threads", type=positive_int, default=1)
-    parser.add_argument("--seed", type=natural, default=0)
+    add_threads(parser)
+    add_seed(parser, "of the order of visits and of the folds")
     parser.add_argument("--max-time", type=positive_float)
     parser.add_argument("--checkpoint")
     parser.add_argument("--checkpoint-every", type=positive_float)
@@ -139,7 +139,7 @@ LIBLINEAR's options, with the same meanings and defaults:
 hingeline's own:
   --solver NAME      {", ".join(SOLVERS)} (default auto)
   --gap G            stop at this relative duality gap instead of -e
-  --threads N        threads, over the classes or the rows (default 1)
+  --threads N        threads, over the classes or the rows, or all: one per core (default 1)
   --seed N           seed of the order of visits and of the folds (default 0)
   --max-time S       seconds after which training ends, with the best model so far
   --checkpoint FILE  save the state now and then and when interrupted; continue from FILE if it exists

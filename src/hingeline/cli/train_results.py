@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ def print_summary(trained: Trained, out: Any) -> None:
 def print_json(content: dict[str, Any], out: Any) -> None:
     """Print one JSON object, on a line of its own."""
     print(json.dumps(content, allow_nan=False), file=out, flush=True)
+
+
+def finite(value: Any) -> float | None:
+    """Return a number as JSON can hold it: None if it is not finite."""
+    return float(value) if isfinite(value) else None
 
 
 def training_content(trained: Trained, settings: Settings, places: list[str], data: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from hingeline.progress import FitBar, Screen, StepsBar
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hingeline.liblinear.settings import Settings
     from hingeline.solution import Progress
 
@@ -41,3 +43,11 @@ def titles_of(labels: tuple[int, ...] | None, settings: Settings) -> list[str]:
     if labels is None or len(labels) == 2 or settings.solver_type.task != "one_versus_rest":
         return ["training"]
     return [f"class {k + 1} of {len(labels)} (label {label})" for k, label in enumerate(labels)]
+
+
+def bars_for(screen: Screen, y: np.ndarray, settings: Settings) -> ProgressBars:
+    """Return the bars of a training on the labels ``y``."""
+    from hingeline.liblinear.labels import ordered_labels
+
+    labels = ordered_labels(y)[0] if settings.solver_type.is_classifier else None
+    return ProgressBars(screen, settings, titles_of(labels, settings))
