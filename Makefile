@@ -13,7 +13,7 @@ WORKERS = -n 2 --dist worksteal
 OLDEST := .venv-oldest
 OLDEST_EXTRAS := viz zstd data progress dask tables test
 
-.PHONY: help soak demo test tests-alone test-portable test-oldest test-python lint format docs bench clean
+.PHONY: test-sklearn test-settings help soak demo test tests-alone test-portable test-oldest test-python lint format docs bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ test-oldest: $(OLDEST)/all.stamp  ## the tests with the oldest versions of all d
 
 test-portable: $(VENV)/all.stamp  ## the numerical tests as other CPUs would run them
 	$(BIN)/python tools/portable_tests.py $(WORKERS)
+
+test-sklearn: $(VENV)/all.stamp  ## scikit-learn's own tests, with hingeline's classes in the place of its own
+	$(CACHED) $(BIN)/python tools/sklearn_tests.py $(WORKERS)
+
+test-settings: $(VENV)/all.stamp  ## scikit-learn's checks of estimators, over a hundred settings of all of them
+	$(CACHED) $(BIN)/python tools/check_settings.py
 
 soak: $(VENV)/all.stamp  ## random problems and faults for MINUTES=30, each model checked in exact arithmetic
 	$(CACHED) $(BIN)/python tools/soak.py --minutes $(or $(MINUTES),30)

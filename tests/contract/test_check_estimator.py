@@ -25,6 +25,10 @@ VARIANTS = [  # each class, and each way through it that is not that of its defa
     LinearSVCCV(Cs=[0.1, 1.0]),
     LogisticRegressionCV(Cs=[0.1, 1.0], n_jobs=2),
     LinearSVRCV(Cs=[0.1, 1.0]),
+    LinearSVC(fit_intercept="free", class_weight="balanced"),  # these and more: tools/check_settings.py
+    LinearSVRCV(Cs=[0.1, 1.0], scoring="neg_mean_absolute_error"),
+    LinearSVCCV(Cs=[0.1, 1.0], scoring="f1_macro", keep_dual=False),
+    OneClassSVM(nu=0.1),
 ]
 
 

@@ -5,9 +5,11 @@ import sys
 import numpy as np
 import pytest
 from problems import classification
+from sklearn.exceptions import ConvergenceWarning
 
 from hingeline import LinearSVCCV
 from hingeline.progress import screen
+from hingeline.selection import watch
 from hingeline.viz import CPathDisplay
 
 X, Y = classification(60, 4, seed=9)
@@ -99,3 +101,39 @@ def test_the_path_is_drawn(monkeypatch):
     np.testing.assert_allclose(display.ax_.get_lines()[1].get_ydata(), model.mean_scores_)
     np.testing.assert_allclose(display.axes_[1].get_lines()[0].get_ydata(), model.fit_times_.sum(axis=1))
     matplotlib.pyplot.close("all")
+
+
+def test_max_time_is_for_the_whole_search(monkeypatch):
+    """By a clock that jumps when the second C is done: no third one is tried, and the last fit has what is left."""
+    now, given = [0.0], []
+    monkeypatch.setattr(watch, "perf_counter", lambda: now[0])
+    original = watch.SearchWatch.row
+
+    def row(self, k, text):
+        now[0] = 78.0 if k == 1 else now[0]
+        return original(self, k, text)
+
+    monkeypatch.setattr(watch.SearchWatch, "row", row)
+    fit_from = LinearSVCCV._model_class._fit_from
+
+    def noted(self, rows, start):
+        given.append(self.max_time)
+        return fit_from(self, rows, start)
+
+    monkeypatch.setattr(LinearSVCCV._model_class, "_fit_from", noted)
+    with pytest.warns(ConvergenceWarning, match="max_time ended the search after 2 of 3 values of C"):
+        model = search(max_time=100.0).fit(X, Y)  # 25 of them are for the last fit
+    assert np.isnan(model.scores_).all(axis=1).tolist() == [False, False, True]
+    assert given == [22.0]
+    assert model.max_time == 100.0
+    assert model.converged_
+
+
+def test_fits_of_folds_have_what_is_left_of_the_time():
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = search(max_time=1e-9).fit(X, Y)
+    words = " ".join(str(warning.message) for warning in caught)
+    assert "max_time ended the search after 1 of 3" in words
+    assert "3 of 3 fits of folds ended before they converged (max_time" in words
+    assert np.isfinite(model.coef_).all()
+    assert model.stop_reason_ == "max_time"

@@ -127,6 +127,7 @@ class ChoosesC(BaseEstimator):
                 on_cell=watch.cell,
                 on_row=lambda k, table: watch.row(k, self._row_text(k, table) if self.verbose else None),
                 callback=watch.callback,
+                elapsed=watch.used,
                 keeps_best=self.refit,
             )
             table = grid.run()
@@ -138,7 +139,7 @@ class ChoosesC(BaseEstimator):
             for name in learned_by(self):
                 delattr(self, name)
             _set(self, learned)
-        self._warn_of(table)
+        self._warn_of(table, watch.late)
         return self
 
     def study(self, X: Any, y: Any, sample_weight: Any = None) -> Study:
@@ -215,8 +216,16 @@ class ChoosesC(BaseEstimator):
             f"{max(scores):.4g}), {sum(cell.seconds for cell in cells):.3g} s, gap {max(c.gap for c in cells):.1e}"
         )
 
-    def _warn_of(self, table: Table) -> None:
-        """Warn if caps ended fits of folds; the fit to all rows warns by itself."""
+    def _warn_of(self, table: Table, late: bool = False) -> None:
+        """Warn if caps ended fits of folds, or the search was ``late``; the fit to all rows warns by itself."""
+        n_done = len({k for k, _ in table.cells})
+        if late and n_done < table.Cs.size:
+            warnings.warn(
+                f"max_time ended the search after {n_done} of {table.Cs.size} values of C: larger ones were not tried. "
+                "Raise max_time (None: no cap), or give a shorter grid.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         capped = [cell for cell in table.cells.values() if not cell.converged]
         if capped:
             reasons = ", ".join(sorted({cell.stop_reason for cell in capped}))

@@ -99,6 +99,8 @@ class Grid:
         Called after every sweep, from any thread; a true answer ends that training.
     done, reached : mappings, optional
         Cells of an earlier run, and its last solutions: (fold, k) -> Reached.
+    elapsed : callable () -> float, optional
+        Seconds of the study's ``max_time`` that are gone, if it is for all fits together.
     keeps_best : bool
         Keep the solutions at the C of the best mean score, for a fit to all rows.
 
@@ -120,10 +122,11 @@ class Grid:
         callback: Callable[[int, Progress], object] | None = None,
         done: Mapping[tuple[int, int], Cell] | None = None,
         reached: Mapping[tuple[int, int], Reached] | None = None,
+        elapsed: Callable[[], float] | None = None,
         keeps_best: bool = False,
     ) -> None:
         self._study, self._early, self._on_cell, self._on_row = study, early, on_cell, on_row
-        self._callback = callback
+        self._callback, self._elapsed = callback, elapsed
         self._n_threads = 1 if study.data.blocks is not None else n_threads
         self.table = Table(Cs, dict(done or {}), len(study.folds))
         self._stopped = Event()
@@ -163,6 +166,7 @@ class Grid:
             cancelled=self._stopped.is_set,
             n_threads=n_threads,
             reached=reached.get((fold, problem)),
+            elapsed=self._elapsed,
         )
 
     def _first_open(self, fold: int) -> int:

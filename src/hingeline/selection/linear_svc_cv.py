@@ -34,7 +34,8 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         Above zero, a line is printed for each C.
     loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
     keep_dual, random_state
-        As in ``LinearSVC``; ``tol``, ``gap_tol`` and the caps are for each single fit.
+        As in ``LinearSVC``; ``tol``, ``gap_tol`` and ``max_iter`` are for each single
+        fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
 
     Attributes
     ----------

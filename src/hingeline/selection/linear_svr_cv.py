@@ -23,7 +23,8 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         How a fold is scored, as in scikit-learn. None: R^2.
     epsilon, loss, quantile, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time,
     keep_dual, random_state
-        As in ``LinearSVR``; ``tol``, ``gap_tol`` and the caps are for each single fit.
+        As in ``LinearSVR``; ``tol``, ``gap_tol`` and ``max_iter`` are for each single
+        fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
 
     Attributes
     ----------

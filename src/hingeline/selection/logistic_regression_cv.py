@@ -23,7 +23,8 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         How a fold is scored, as in scikit-learn. None: accuracy.
     dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
     keep_dual, random_state
-        As in ``LogisticRegression``; ``tol``, ``gap_tol`` and the caps are for each single fit.
+        As in ``LogisticRegression``; ``tol``, ``gap_tol`` and ``max_iter`` are for each single
+        fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
 
     Attributes
     ----------

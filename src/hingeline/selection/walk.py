@@ -34,6 +34,8 @@ class Walk:
         As ``train`` takes them; the caps are for each C.
     reached : Reached, optional
         The solution to start from.
+    elapsed : callable () -> float, optional
+        Seconds of ``max_time`` that are gone, if it is for more than this walk.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Walk:
         cancelled: Callable[[], bool] | None = None,
         n_threads: int = 1,
         reached: Reached | None = None,
+        elapsed: Callable[[], float] | None = None,
     ) -> None:
         self._problem_at, self._solver, self._stop = problem_at, solver, stop
         self._free = free_intercept
@@ -57,7 +60,7 @@ class Walk:
             "cancelled": cancelled,
             "n_threads": n_threads,
         }
-        self.reached = reached
+        self.reached, self._elapsed = reached, elapsed
 
     def advance(self, C: float) -> Solution:
         """Return the solution at C, which becomes the start of the next one."""
@@ -79,7 +82,8 @@ class Walk:
         if before is not None:
             start = start_from(before, problem, self._solver, self._stop, free_intercept=self._free)
         run = train_free if self._free else train
-        return run(problem, stop=self._stop, **start, **self._how)
+        stop = self._stop if self._elapsed is None else self._stop.after(self._elapsed())
+        return run(problem, stop=stop, **start, **self._how)
 
     def _same(self, problem: Problem, before: Reached | None) -> Solution | None:
         """Return the last solution if it solves ``problem`` too, since no variable was at the bound that has moved.

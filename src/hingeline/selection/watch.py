@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Lock
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..estimators.callbacks import EachSweep
 from ..estimators.checkpoint import Checkpoint
 from ..progress import StepsBar, open_screen
 from ..solution import Progress
+from ..solvers.stop import NO_TIME
 
 
 class SearchWatch:
@@ -28,6 +30,11 @@ class SearchWatch:
         As given to ``fit``.
     Cs : ndarray
     n_folds : int
+
+    Attributes
+    ----------
+    late : bool
+        Whether ``max_time`` has ended the search.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray, n_folds: int) -> None:
@@ -44,6 +51,9 @@ class SearchWatch:
         self._has_tasks = len(self._plain) < len(callbacks)
         self._root: Any = None
         self._task: Any = None
+        self._begun, most = perf_counter(), estimator.max_time
+        self._reserved = most / (n_folds + 1) if most is not None and estimator.refit else 0.0
+        self.late = False
         self._bar = StepsBar(type(estimator).__name__, Cs.size * n_folds, "fits of folds")
         self._lock, self._stack = Lock(), ExitStack()
 
@@ -75,6 +85,10 @@ class SearchWatch:
             self._task.call_on_fit_task_end(estimator=self._estimator)
             self._task = None
 
+    def used(self) -> float:
+        """Return the seconds of ``max_time`` that are gone or kept, as for one more fold, for the fit to all rows."""
+        return perf_counter() - self._begun + self._reserved
+
     @property
     def callback(self) -> Any:
         """What is called with (chain, progress) after each sweep; None if nothing watches."""
@@ -93,15 +107,19 @@ class SearchWatch:
         """Report that all folds are done with a C, and print ``text``; return whether the search is to end with it."""
         if text is not None:
             print(text)
+        self.late = self._estimator.max_time is not None and self.used() > self._estimator.max_time
+        stop = self.late
         if self._task is None:
-            return False
-        stop = bool(self._task.call_on_fit_task_end(**self._of_task))
+            return stop
+        stop |= bool(self._task.call_on_fit_task_end(**self._of_task))
         self._begin(self._Cs.size if stop else k + 1)
         return stop
 
     @contextmanager
     def refit(self, model: Any) -> Iterator[Any]:
-        """Watch the fit to all rows as well."""
+        """Watch the fit to all rows as well, which has what is left of the time."""
+        if model.max_time is not None:
+            model.max_time = max(model.max_time - (perf_counter() - self._begun), NO_TIME)
         self._end_untried()
         model.set_callbacks(*self._plain)
         if self._root is None:
