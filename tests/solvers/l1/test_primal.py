@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import classification
 
 from hingeline import LinearSVC, LogisticRegression, SquaredHinge
 from hingeline.data.problem import make_problem
@@ -78,3 +79,14 @@ def test_dual_variables_that_certify_nothing_are_replaced():
     assert certificate.dual == 0.0
     assert certificate.gap == pytest.approx(1.0)
     assert not primal.dual_variables.any()
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.3])
+def test_a_free_intercept_for_one_label_alone(l1_ratio):
+    """The logistic loss has no minimum, but one to rounding."""
+    X, y = classification(30, 3)
+    model = LogisticRegression(penalty="elasticnet", l1_ratio=l1_ratio, fit_intercept="free")
+    model.fit(X, y, sample_weight=np.where(y > 0, 1.0, 0.0))
+    assert model.converged_
+    assert model.objective_ == model.duality_gap_ == 0.0
+    assert set(model.predict(X)) == {1}

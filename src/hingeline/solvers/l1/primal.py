@@ -45,6 +45,7 @@ BETTER, WORTH_A_STEP = 0.5, 1e-9  # times the best violation; share of the objec
 MOST_CUT = 10  # steps that are cut short, before the problem is softened
 GROWTH, SOFT_STEPS, SOFT_TOL = 10.0, 40, 1e-2  # of C in a softened problem; steps at one C; violation, as a share of l1
 MOST_TAKEN = 1000  # steps
+FAR = 750.0  # margin at which exp underflows
 MOST_STALLED, USELESS = 20, 5  # steps that bring nothing; what a step counts that moved nothing
 
 
@@ -82,13 +83,15 @@ def train_primal(
     run = Run(stop, clock, certify=primal.certify_afresh, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with one_blas_thread():
-        reason = run_accurately(
-            lambda: _iterate(ProximalNewton(primal, run, rng, engine.adapts, engine.shrinks), run),
-            run,
-            data,
-            solver,
-            ACCURATE,
-        )
+        reason = "rounding"
+        if not (l1[-1] == l2[-1] == 0.0 and _is_all_on_one_side(primal)):
+            reason = run_accurately(
+                lambda: _iterate(ProximalNewton(primal, run, rng, engine.adapts, engine.shrinks), run),
+                run,
+                data,
+                solver,
+                ACCURATE,
+            )
     primal.call_between_slices(clock.check_cancelled)
     certificate = primal.certify_afresh(Pace(clock.check_cancelled))
     if reason == "rounding" and certificate.gap > GOOD_GAP and certificate.violation > NEAR_FLOOR * primal.floor():
@@ -96,6 +99,27 @@ def train_primal(
     w, intercept, alpha = primal.w[:-1], data.rows.bias * float(primal.w[-1]), primal.dual_variables
     stop = insisting(stop, certificate)
     return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=alpha)
+
+
+def _is_all_on_one_side(primal: Penalised) -> bool:
+    """Go to where a free intercept by itself makes all losses zero, if it can: if the rows that count have one label.
+
+    The logistic loss has no minimum then, and no curvature where it is zero to rounding.
+    """
+    problem = primal.problem
+    counted = np.broadcast_to(problem.C, problem.y.shape) > 0.0
+    if problem.loss.is_regression or np.ptp(problem.y[counted]) > 0.0:
+        return False
+    start = primal.w.copy()
+    for margin in (1.0, FAR):
+        primal.w[:] = 0.0
+        primal.w[-1] = problem.y[counted][0] * margin / problem.data.rows.bias
+        primal.refresh()
+        if primal.losses == 0.0:
+            return True
+    primal.w[:] = start
+    primal.refresh()
+    return False
 
 
 def _iterate(engine: ProximalNewton, run: Run) -> None:
