@@ -34,7 +34,7 @@ from .folds import read_folds
 from .grid import Grid, Study
 from .path import checked_grid
 from .refit import from_folds
-from .scoring import HeldOutScore, scorer_of
+from .scoring import DEFAULT, HeldOutScore, scorer_of
 from .start import Reached, start_from
 from .table import Table
 from .watch import SearchWatch
@@ -203,6 +203,12 @@ class ChoosesC(BaseEstimator):
         if _routing_enabled():
             params = process_routing(self, "score", **params).scorer.score
         return float(scorer_of(self, self.scoring)(self, X, y, **params))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if tags.regressor_tags is not None and self.scoring not in (None, DEFAULT["regressor"]):
+            tags.regressor_tags.poor_score = True  # ``score`` is not R^2, of which more than 0.5 would be expected
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether there is a model; without ``refit`` there are only scores."""
