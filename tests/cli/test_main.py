@@ -4,7 +4,9 @@ import processes
 import pytest
 
 import hingeline
-from hingeline.cli import demo, main
+from hingeline.cli import demo, main, parser_of
+from hingeline.cli.predict_options import parse_predict
+from hingeline.cli.train_options import parse_train
 
 
 def test_version(capsys):
@@ -14,11 +16,21 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"hingeline {hingeline.__version__}\n"
 
 
-@pytest.mark.parametrize("argv", [[], ["no-such-command"]])
-def test_wrong_usage(argv):
+def test_wrong_usage():
     with pytest.raises(SystemExit) as exit:
-        main(argv)
+        main(["no-such-command"])
     assert exit.value.code == 2
+
+
+def test_without_a_command_there_is_help_with_examples_that_parse(capsys):
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    examples = [line.split("   ")[0].split() for line in out.splitlines() if line.startswith("  hingeline ")]
+    assert len(examples) > 3
+    for _, command, *words in examples:
+        args = parser_of([command]).parse_args([command, *words])
+        if command in ("train", "predict"):
+            {"train": parse_train, "predict": parse_predict}[command](args.parser, args.words)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """``hingeline predict``: what it reads, writes, prints and returns."""
 
 import io
+import json
 import subprocess
 import sys
 
@@ -151,3 +152,29 @@ def test_bad_rows_in_small_files(files, text, complaint, capsys):
     assert main(["predict", "bad", "binary", "out"]) == 1
     assert complaint in capsys.readouterr().err
     assert not (files / "out").exists()
+
+
+def test_scores(files, capsys):
+    assert main(["predict", "--scores", "rows", "binary", "out"]) == 0
+    assert (files / "out").read_text() == "scores 1\n-1 -0.5\n-1 -1.5\n1 3.5\n"
+    assert main(["predict", "--scores", "rows", "many", "out"]) == 0
+    assert (files / "out").read_text() == "scores 4 9 -3\n4 1 1 1\n9 0 1 -1\n-3 3 0 6\n"
+    write_model(LinearModel(21, None, 2, -1.0, np.ones((2, 1)), rho=1.5), "one")
+    assert main(["predict", "--scores", "rows", "one", "out"]) == 0
+    assert (files / "out").read_text() == "scores 1\n1 0.5\n-1 -0.5\n1 1.5\n"
+    with pytest.raises(SystemExit) as exit:
+        main(["predict", "--scores", "-b", "1", "rows", "binary", "out"])
+    assert exit.value.code == 2
+    write_model(LinearModel(11, None, 2, -1.0, np.ones((2, 1))), "line")
+    capsys.readouterr()
+    assert main(["predict", "--scores", "rows", "line", "out"]) == 1
+    assert "are its scores" in capsys.readouterr().err
+
+
+def test_json(files, capsys):
+    assert main(["predict", "--json", "rows", "binary", "out"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"data": "rows", "model": "binary", "output": "out", "rows": 3, "correct": 2, "accuracy": 2 / 3}
+    write_model(LinearModel(11, None, 2, -1.0, np.ones((2, 1))), "line")
+    assert main(["predict", "--json", "-q", "rows", "line", "out"]) == 0
+    assert json.loads(capsys.readouterr().out)["mean_squared_error"] == 3.0

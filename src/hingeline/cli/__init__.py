@@ -16,6 +16,15 @@ from hingeline import __version__
 from .options import INTERRUPTED
 
 COMMANDS = ("demo", "train", "predict", "search", "report", "convert", "data", "warmup", "bench")
+EXAMPLES = """\
+examples:
+  hingeline demo                                  both engines on built-in data: a table and a plot
+  hingeline train -s 3 -c 1 data.svm model        LIBLINEAR's options; the model is in its format
+  hingeline predict test.svm model predictions    writes labels, prints the accuracy
+  hingeline search data.svm --model model         chooses C by cross-validation, and trains with it
+
+`hingeline COMMAND --help` shows the options of a command.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             from .search_options import with_weights
 
             words = with_weights(words)
+        if not words:
+            parser_of().print_help()
+            return 0
         args = parser_of(words[:1] if words and words[0] in COMMANDS else COMMANDS).parse_args(words)
         status: int = args.run(args)
         if sys.stdout is not None:  # it may be closed
@@ -47,7 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser_of(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the parser of some commands. Their modules are imported: a command should not wait for the others'."""
-    parser = argparse.ArgumentParser(prog="hingeline", description="Fast linear support vector machines.")
+    parser = argparse.ArgumentParser(
+        prog="hingeline",
+        description="Fast linear support vector machines, with a certificate on every model.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"hingeline {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in names:

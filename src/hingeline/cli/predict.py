@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hingeline.io.models.liblinear_file import LinearModel
+    from hingeline.liblinear.evaluate import Tally
+
+    from .predict_options import PredictOptions
 
 ROWS = 1 << 14  # written at a time
 
@@ -35,20 +38,40 @@ def run(args: argparse.Namespace) -> int:
     model = _read_model(options.model)
     if options.probabilities and not model.solver_type.has_probabilities:
         raise ValueError("-b 1: probability output is only supported for logistic regression; leave -b out.")
+    if options.scores and model.solver_type.is_regression:
+        raise ValueError("--scores: the predictions of a regression are its scores; leave it out.")
     X, y = read_small_rows(options.data) or read_rows(options.data, options.quiet)
     values = scores(model, X)
     predicted = decide(model, values)
     with open_output(options.output) as file:
-        for block in _lines(model, predicted, values, options.probabilities):
+        for block in _lines(model, predicted, values, options):
             file.write(block.encode("ascii"))
-    if not options.quiet:
-        tally, out = Tally().add(predicted, y), results_beside(options.output)
-        if model.solver_type.is_regression:
-            print(f"Mean squared error = {tally.mean_squared_error:g} (regression)", file=out)
-            print(f"Squared correlation coefficient = {tally.squared_correlation:g} (regression)", file=out)
-        else:
-            print(f"Accuracy = {tally.accuracy:g}% ({tally.correct}/{tally.rows})", file=out)
+    if options.json or not options.quiet:
+        _print_result(model, Tally().add(predicted, y), options)
     return 0
+
+
+def _print_result(model: LinearModel, tally: Tally, options: PredictOptions) -> None:
+    """Print how well labels or targets are predicted."""
+    out = results_beside(options.output)
+    if options.json:
+        import json
+
+        content = {"data": options.data, "model": options.model, "output": options.output, "rows": tally.rows}
+        print(json.dumps({**content, **_figures(model, tally)}, allow_nan=False), file=out)
+    elif model.solver_type.is_regression:
+        print(f"Mean squared error = {tally.mean_squared_error:g} (regression)", file=out)
+        print(f"Squared correlation coefficient = {tally.squared_correlation:g} (regression)", file=out)
+    else:
+        print(f"Accuracy = {tally.accuracy:g}% ({tally.correct}/{tally.rows})", file=out)
+
+
+def _figures(model: LinearModel, tally: Tally) -> dict[str, float | None]:
+    if not model.solver_type.is_regression:
+        return {"correct": tally.correct, "accuracy": tally.correct / tally.rows}
+    from hingeline.liblinear.evaluate import regression_figures
+
+    return {name.replace(" ", "_"): value for name, value in regression_figures(tally).items()}
 
 
 def _read_model(path: str) -> LinearModel:
@@ -60,19 +83,22 @@ def _read_model(path: str) -> LinearModel:
     return content if isinstance(content, LinearModel) else to_liblinear(from_content(content, path))
 
 
-def _lines(model: LinearModel, predicted: np.ndarray, values: np.ndarray, with_probabilities: bool) -> Iterator[str]:
+def _lines(model: LinearModel, predicted: np.ndarray, values: np.ndarray, options: PredictOptions) -> Iterator[str]:
     """Yield the text of OUTPUT, block by block."""
+    import numpy as np
+
     from hingeline.liblinear.predict import probabilities
 
-    columns = len(model.labels or ()) if with_probabilities else 0
-    if with_probabilities:
-        yield " ".join(("labels", *map(str, model.labels or ()))) + "\n"
-    line = "%.17g" + " %g" * columns + "\n"
+    labels = model.labels or (1,)
+    more = np.empty((predicted.size, 0))
+    number = "%g"
+    if options.probabilities:
+        yield " ".join(("labels", *map(str, labels))) + "\n"
+        more = probabilities(model, values)
+    elif options.scores:
+        yield " ".join(("scores", *map(str, labels[: values.shape[1]]))) + "\n"
+        more, number = values, "%.17g"
+    line = "%.17g" + f" {number}" * more.shape[1] + "\n"
     for begin in range(0, predicted.size, ROWS):
-        part = slice(begin, begin + ROWS)
-        rows = predicted[part].reshape(-1, 1)
-        if with_probabilities:
-            import numpy as np
-
-            rows = np.column_stack((rows, probabilities(model, values[part])))
+        rows = np.column_stack((predicted[begin : begin + ROWS], more[begin : begin + ROWS]))
         yield line * len(rows) % tuple(rows.ravel().tolist())

@@ -18,12 +18,17 @@ class PredictOptions(NamedTuple):
     output: str
     probabilities: bool
     quiet: bool
+    scores: bool
+    json: bool
 
 
 def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> PredictOptions:
     """Return what a command line of ``predict`` asks for."""
     short, long, operands = sort_words(words, flags="q", valued="b")
-    own_parser(parser).parse_args(long)
+    own_options = own_parser(parser)
+    own_options.add_argument("--scores", action="store_true")
+    own_options.add_argument("--json", action="store_true")
+    own = own_options.parse_args(long)
     if len(operands) != 3:
         refuse(parser, "three files are needed: DATA MODEL OUTPUT")
     given = dict(short)
@@ -33,10 +38,12 @@ def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> Pred
     data, model, output = operands
     if data == model == STANDARD:
         parser.error("only one of DATA and MODEL can be standard input")
-    return PredictOptions(data, model, output, probabilities == 1, "q" in given)
+    if own.scores and probabilities == 1:
+        parser.error("--scores: not available with -b 1; each line has probabilities or scores")
+    return PredictOptions(data, model, output, probabilities == 1, "q" in given, own.scores, own.json)
 
 
-PREDICT_USAGE = "[-b 0|1] [-q] DATA MODEL OUTPUT"
+PREDICT_USAGE = "[-b 0|1] [-q] [--scores] [--json] DATA MODEL OUTPUT"
 PREDICT_TEXT = """\
 Predict the labels of DATA with MODEL (LIBLINEAR's format or hingeline's own), write one per line to OUTPUT, and print
 the accuracy, or the error of a regression. DATA is as for train; MODEL may be - for standard input, OUTPUT - for
@@ -44,5 +51,8 @@ standard output (the accuracy is then printed to standard error).
 
   -b 1        write probabilities too, for logistic regression
   -q          do not print the accuracy
+  --scores    write the scores (decision values) behind each label; the first line names the classes that they are for
+              (of two classes the first: a positive score stands for it)
+  --json      print the accuracy, or the error of a regression, as one JSON object
   --help      this text
 """

@@ -21,7 +21,10 @@ def add_parser(commands: Any) -> None:
         metavar="RUN",
         help="folder of `hingeline train --run` or `hingeline search --out` (or of both), or a model file",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", default=DEFAULT, help=f"default: {DEFAULT}")
+    parser.add_argument("--out", metavar="FILE", default=DEFAULT, help=f"the page to write (default: {DEFAULT})")
+    parser.add_argument(
+        "-o", "--output", dest="out", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+    )  # earlier names
     parser.add_argument(
         "--data", help="evaluate the model on these rows (default: show the result on the training data)"
     )
@@ -39,6 +42,6 @@ def run(args: argparse.Namespace) -> int:
 
     names = read_names(args.feature_names) if args.feature_names else None
     data = read_rows(args.data) if args.data else None
-    write_report(args.source, args.output, data=data, data_name=args.data or "", feature_names=names, title=args.title)
-    print(f"written to {args.output}")
+    write_report(args.source, args.out, data=data, data_name=args.data or "", feature_names=names, title=args.title)
+    print(f"written to {args.out}")
     return 0

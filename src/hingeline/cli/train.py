@@ -118,7 +118,7 @@ def _save(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, comman
 
 
 def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
-    from hingeline.liblinear.outcome import regression_figures
+    from hingeline.liblinear.evaluate import regression_figures
     from hingeline.liblinear.search import cross_validate
     from hingeline.progress import StepsBar, open_screen
 

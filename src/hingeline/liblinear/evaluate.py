@@ -43,3 +43,13 @@ class Tally(NamedTuple):
         covariance = self.rows * self.vy - self.v * self.y
         variances = (self.rows * self.vv - self.v**2) * (self.rows * self.yy - self.y**2)
         return covariance**2 / variances if variances > 0.0 else float("nan")
+
+
+def regression_figures(tally: Tally) -> dict[str, float | None]:
+    """Return the figures of a regression; None if one is not defined."""
+    squared = tally.squared_correlation
+    return {
+        "mean squared error": tally.mean_squared_error,
+        "root mean squared error": tally.mean_squared_error**0.5,
+        "squared correlation": None if np.isnan(squared) else squared,
+    }

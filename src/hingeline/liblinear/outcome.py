@@ -8,7 +8,7 @@ import numpy as np
 
 from ..io.csr import row_blocks, rows_between
 from ..io.models.liblinear_file import LinearModel
-from .evaluate import Tally
+from .evaluate import Tally, regression_figures
 from .predict import decide, scores
 
 BLOCK = 1 << 22  # non-zeros, and rows, that are predicted at a time
@@ -32,16 +32,6 @@ def outcome(model: LinearModel, X: Any, y: np.ndarray, name: str) -> dict[str, A
     if task == "one_class":
         return {**base, "figures": {"rows inside": inside, "rows outside": tally.rows - inside}}
     return {**base, "figures": {"accuracy": tally.correct / tally.rows}, **pairs.counts()}
-
-
-def regression_figures(tally: Tally) -> dict[str, float | None]:
-    """Return the figures of a regression; None if one is not defined."""
-    squared = tally.squared_correlation
-    return {
-        "mean squared error": tally.mean_squared_error,
-        "root mean squared error": tally.mean_squared_error**0.5,
-        "squared correlation": None if np.isnan(squared) else squared,
-    }
 
 
 class Pairs:

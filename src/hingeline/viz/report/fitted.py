@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from hingeline.estimators.base import dense_coef
 from hingeline.io.records.json_file import check
 from hingeline.io.records.run_folder import SCHEMA
-from hingeline.liblinear.evaluate import Tally
-from hingeline.liblinear.outcome import Pairs, label_text, regression_figures
+from hingeline.liblinear.evaluate import Tally, regression_figures
+from hingeline.liblinear.outcome import Pairs, label_text
 from hingeline.liblinear.record import history, number
 from hingeline.runtime.environment import environment
 from hingeline.selection.choice import means_and_errors
