@@ -151,3 +151,10 @@ def test_rows_are_checked_once_for_all_classes(monkeypatch):
             solver.prepare(replace(task, y=y))
             solver.run(1e-3, 60.0, seed=0)
     assert checked == [0.0, 0.0]
+
+
+def test_the_ladder_of_spark_is_numbers_of_iterations():
+    iterations = [1.0 / tolerance for tolerance in make_solver("spark").ladder([1e-3])]
+    assert iterations == sorted(iterations)
+    assert all(abs(n - round(n)) < 1e-9 for n in iterations)
+    assert max(b / a for a, b in zip(iterations[:-1], iterations[1:], strict=True)) < 2.0
