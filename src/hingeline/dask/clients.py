@@ -35,7 +35,7 @@ def some_client(client: Client | None = None) -> Iterator[tuple[Client, bool]]:
         return
     with (
         LocalCluster(
-            n_workers=usable_cores(), threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=usable_cores(), threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as cluster,
         Client(cluster, set_as_default=False) as own,
         own.as_current(),
