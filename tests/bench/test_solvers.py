@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -157,4 +158,4 @@ def test_the_ladder_of_spark_is_numbers_of_iterations():
     iterations = [1.0 / tolerance for tolerance in make_solver("spark").ladder([1e-3])]
     assert iterations == sorted(iterations)
     assert all(abs(n - round(n)) < 1e-9 for n in iterations)
-    assert max(b / a for a, b in zip(iterations[:-1], iterations[1:], strict=True)) < 2.0
+    assert max(b / a for a, b in pairwise(iterations)) < 2.0

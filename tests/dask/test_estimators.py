@@ -138,6 +138,15 @@ def test_names_of_features(client):
     assert model.predict_proba(frame[list("abcd")]).compute().shape == (60, 2)
 
 
+def test_warm_start(client):
+    model = on_dask.LinearSVC(warm_start=True, gap_tol=1e-6).fit(x, three)
+    before = model.coef_
+    rounds = model.n_iter_
+    model.fit(x, three)
+    assert model.n_iter_ < rounds
+    np.testing.assert_allclose(model.coef_, before, atol=1e-2)
+
+
 def test_without_a_client_a_cluster_is_started_and_closed():
     model = on_dask.LinearSVC(gap_tol=1e-6).fit(X, binary)
     assert model.objective_ == pytest.approx(hingeline.LinearSVC(gap_tol=1e-6).fit(X, binary).objective_, rel=1e-5)
