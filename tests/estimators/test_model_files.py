@@ -99,3 +99,29 @@ def test_certificates_survive(tmp_path):
         model.stop_reason_,
         model.converged_,
     )
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"solver": "hybrid"}, {"multi_class": "crammer_singer"}, {"penalty": "l1"}], ids=str
+)
+def test_a_model_has_the_same_attributes_however_it_came_about(how, tmp_path):
+    X, y = classification(n_classes=3)
+    model = LinearSVC(random_state=0, warm_start=True, **how).fit(X, y)
+    expected = {name: type(value) for name, value in vars(model).items()}
+
+    def check(other):
+        assert {name: type(value) for name, value in vars(other).items()} == expected
+        assert other.converged_ == other.per_class_["converged"].all()
+        assert other.stop_reason_ in set(other.per_class_["stop_reason"])
+        assert other.solver_ in set(other.per_class_["solver"])
+
+    save_model(model, tmp_path / "m")
+    check(load_model(tmp_path / "m"))
+    check(load_model(tmp_path / "m").fit(X, y))  # a warm start
+    check(load_model(tmp_path / "m").fit(X[:-5], y[:-5]))
+    save_model(model, tmp_path / "compact", compact=True)
+    check(load_model(tmp_path / "compact").fit(X, y))
+    save_model(model, tmp_path / "liblinear", format="liblinear")
+    bare = load_model(tmp_path / "liblinear").set_params(warm_start=True, random_state=0)
+    assert not hasattr(bare, "converged_")  # LIBLINEAR's file has no certificate
+    check(bare.fit(X, y))
