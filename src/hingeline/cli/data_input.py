@@ -15,11 +15,20 @@ if TYPE_CHECKING:
     from hingeline.io.text.small import PlainRows
 
 
-def read_rows(name: str, quiet: bool = False) -> tuple[Any, np.ndarray]:
-    """Return rows (CSR) and labels; in text, indices begin at 1, as in LIBLINEAR."""
+def read_rows(name: str, quiet: bool = False, label: str | None = None) -> tuple[Any, np.ndarray]:
+    """Return rows (CSR) and labels; in text, indices begin at 1, as in LIBLINEAR.
+
+    If the column ``label`` is named, DATA is a table: CSV or Parquet by its name, CSV from standard input.
+    """
     from hingeline.io import load_svmlight
     from hingeline.progress import counting
 
+    if label is not None:
+        X, y = read_columns(name, label, quiet)
+        assert y is not None
+        return X, y
+    if looks_like_table(name):
+        raise ValueError(f"{name} is a table: name the column of its labels (--label COLUMN).")
     if name != STANDARD and Path(name).is_dir():
         from hingeline.io import open_dataset
 
@@ -30,6 +39,27 @@ def read_rows(name: str, quiet: bool = False) -> tuple[Any, np.ndarray]:
     if y.size == 0:
         raise ValueError(f"{name}: it holds no rows; at least one is needed.")
     return X, y
+
+
+def looks_like_table(name: str) -> bool:
+    """Tell by its name whether DATA is CSV or Parquet."""
+    from hingeline.io.tables import is_table
+
+    return name != STANDARD and is_table(name) and not Path(name).is_dir()
+
+
+def read_columns(name: str, label: str | None, quiet: bool) -> tuple[Any, np.ndarray | None]:
+    """Return the rows (CSR) of a table, and its labels if their column is named."""
+    from scipy import sparse
+
+    from hingeline.io.tables import is_table, read_table
+    from hingeline.progress import Bar, open_screen
+
+    if name != STANDARD and not is_table(name):
+        raise ValueError(f"--label {label}: {name} is no table; .csv, .tsv (also .gz, .bz2, .zst) and .parquet are.")
+    with open_screen(not quiet) as screen, screen.showing(Bar("reading")):
+        table = read_table(standard_input() if name == STANDARD else name, name, label)
+        return sparse.csr_matrix(table.X), table.y
 
 
 def read_small_rows(name: str) -> tuple[PlainRows, np.ndarray] | None:

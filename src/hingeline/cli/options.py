@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 INTERRUPTED = 130  # exit status after Ctrl-C
+LABEL_HELP = "DATA is a table (.csv, .tsv, .parquet; - is CSV), and this column has the labels"
 DATA_HELP = "svmlight text, plain or compressed (gz, bz2, xz, zst), a dataset folder, or - for standard input"
 
 N = TypeVar("N", int, float)

@@ -32,33 +32,49 @@ def run(args: argparse.Namespace) -> int:
     from hingeline.liblinear.evaluate import Tally
     from hingeline.liblinear.predict import decide, scores
 
-    from .data_input import read_rows, read_small_rows
-
     options = parse_predict(args.parser, args.words)
     model = _read_model(options.model)
     if options.probabilities and not model.solver_type.has_probabilities:
         raise ValueError("-b 1: probability output is only supported for logistic regression; leave -b out.")
     if options.scores and model.solver_type.is_regression:
         raise ValueError("--scores: the predictions of a regression are its scores; leave it out.")
-    X, y = read_small_rows(options.data) or read_rows(options.data, options.quiet)
+    X, y = _rows(model, options)
     values = scores(model, X)
     predicted = decide(model, values)
     with open_output(options.output) as file:
         for block in _lines(model, predicted, values, options):
             file.write(block.encode("ascii"))
-    if options.json or not options.quiet:
-        _print_result(model, Tally().add(predicted, y), options)
+    tally = Tally(rows=predicted.size) if y is None else Tally().add(predicted, y)
+    if options.json or not (options.quiet or y is None):
+        _print_result(model, tally, options, has_labels=y is not None)
     return 0
 
 
-def _print_result(model: LinearModel, tally: Tally, options: PredictOptions) -> None:
+def _rows(model: LinearModel, options: PredictOptions) -> tuple[Any, np.ndarray | None]:
+    """Return the rows to predict, and their labels, which a table need not have."""
+    from .data_input import looks_like_table, read_columns, read_rows, read_small_rows
+
+    if options.label is None and not looks_like_table(options.data):
+        return read_small_rows(options.data) or read_rows(options.data, options.quiet)
+    X, y = read_columns(options.data, options.label, options.quiet)
+    if X.shape[1] != model.n_features:
+        hint = "; --label names the column of labels" if options.label is None else ""
+        raise ValueError(
+            f"{options.data} has {X.shape[1]} columns of features, the model {options.model} was trained on "
+            f"{model.n_features}{hint}."
+        )
+    return X, y
+
+
+def _print_result(model: LinearModel, tally: Tally, options: PredictOptions, has_labels: bool) -> None:
     """Print how well labels or targets are predicted."""
     out = results_beside(options.output)
     if options.json:
         import json
 
         content = {"data": options.data, "model": options.model, "output": options.output, "rows": tally.rows}
-        print(json.dumps({**content, **_figures(model, tally)}, allow_nan=False), file=out)
+        figures = _figures(model, tally) if has_labels else {}
+        print(json.dumps({**content, **figures}, allow_nan=False), file=out)
     elif model.solver_type.is_regression:
         print(f"Mean squared error = {tally.mean_squared_error:g} (regression)", file=out)
         print(f"Squared correlation coefficient = {tally.squared_correlation:g} (regression)", file=out)

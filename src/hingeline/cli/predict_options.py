@@ -14,6 +14,7 @@ class PredictOptions(NamedTuple):
     """What ``predict`` is asked to do."""
 
     data: str
+    label: str | None
     model: str
     output: str
     probabilities: bool
@@ -26,6 +27,7 @@ def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> Pred
     """Return what a command line of ``predict`` asks for."""
     short, long, operands = sort_words(words, flags="q", valued="b")
     own_options = own_parser(parser)
+    own_options.add_argument("--label")
     own_options.add_argument("--scores", action="store_true")
     own_options.add_argument("--json", action="store_true")
     own = own_options.parse_args(long)
@@ -40,10 +42,10 @@ def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> Pred
         parser.error("only one of DATA and MODEL can be standard input")
     if own.scores and probabilities == 1:
         parser.error("--scores: not available with -b 1; each line has probabilities or scores")
-    return PredictOptions(data, model, output, probabilities == 1, "q" in given, own.scores, own.json)
+    return PredictOptions(data, own.label, model, output, probabilities == 1, "q" in given, own.scores, own.json)
 
 
-PREDICT_USAGE = "[-b 0|1] [-q] [--scores] [--json] DATA MODEL OUTPUT"
+PREDICT_USAGE = "[-b 0|1] [-q] [OPTIONS] DATA MODEL OUTPUT"
 PREDICT_TEXT = """\
 Predict the labels of DATA with MODEL (LIBLINEAR's format or hingeline's own), write one per line to OUTPUT, and print
 the accuracy, or the error of a regression. DATA is as for train; MODEL may be - for standard input, OUTPUT - for
@@ -53,6 +55,9 @@ standard output (the accuracy is then printed to standard error).
   -q          do not print the accuracy
   --scores    write the scores (decision values) behind each label; the first line names the classes that they are for
               (of two classes the first: a positive score stands for it)
+  --label COLUMN
+              DATA is a table (.csv, .tsv, .parquet; - is CSV) with this column of labels; a table without labels needs
+              no such column, and no accuracy is printed
   --json      print the accuracy, or the error of a regression, as one JSON object
   --help      this text
 """

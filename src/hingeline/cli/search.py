@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .options import DATA_HELP, INTERRUPTED, HelpFormatter
+from .options import DATA_HELP, INTERRUPTED, LABEL_HELP, HelpFormatter
 from .plots import can_plot, new_figure
 from .search_options import REGRESSIONS, add_options, check, class_weights, estimator_of, grid_of, settings_of
 from .standard_streams import STANDARD, open_output, results_beside
@@ -35,6 +35,7 @@ def add_parser(commands: Any) -> None:
         formatter_class=HelpFormatter,
     )
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    parser.add_argument("--label", metavar="COLUMN", help=LABEL_HELP)
     add_options(parser)
     parser.add_argument("--model", metavar="FILE", help="train with the best C on all rows, and write the model there")
     parser.add_argument("--out", metavar="DIR", help="folder for the results (default: the name of DATA with .search)")
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
     check(args)
     grid = grid_of(args)
-    X, y = read_rows(args.data)
+    X, y = read_rows(args.data, label=args.label)
     estimator = estimator_of(args, grid, y)
     try:
         scoring = _scoring_name(estimator)

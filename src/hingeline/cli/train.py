@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         from hingeline.io.records.run_folder import prepare
 
         prepare(options.run)
-    X, y = read_rows(options.data, options.quiet)
+    X, y = read_rows(options.data, options.quiet, options.label)
     if options.search:
         return _search(options, X, y)
     if options.folds is not None:

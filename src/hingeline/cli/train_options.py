@@ -23,6 +23,7 @@ class TrainOptions:
 
     settings: Settings
     data: str
+    label: str | None
     model: str | None
     folds: int | None
     search: bool
@@ -77,6 +78,7 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
     return TrainOptions(
         settings=settings,
         data=operands[0],
+        label=own.label,
         model=operands[1] if len(operands) == 2 else None,
         folds=folds,
         search=search,
@@ -101,6 +103,7 @@ def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--checkpoint")
     parser.add_argument("--checkpoint-every", type=positive_float)
     parser.add_argument("--run")
+    parser.add_argument("--label")
     parser.add_argument("--json", action="store_true")
     return parser
 
@@ -120,7 +123,7 @@ TRAIN_USAGE = "[OPTIONS] DATA [MODEL]"
 TRAIN_TEXT = f"""\
 Train on DATA and write the model in LIBLINEAR's format to MODEL (default: the name of DATA with .model, here).
 DATA is svmlight text, plain or compressed (gz, bz2, xz, zst), a dataset folder, or - for standard input. MODEL may be
-- for standard output (results are then printed to standard error).
+- for standard output (results are then printed to standard error). With --label, DATA is CSV or Parquet.
 
 LIBLINEAR's options, with the same meanings and defaults:
   -s TYPE     what to train (default {DEFAULT.number})
@@ -137,6 +140,8 @@ LIBLINEAR's options, with the same meanings and defaults:
   -q          print only results
 
 hingeline's own:
+  --label COLUMN     DATA is a table (.csv, .tsv, .parquet; - is CSV): this column has the labels, the others are
+                     features 1, 2, ... in their order
   --solver NAME      {", ".join(SOLVERS)} (default auto)
   --gap G            stop at this relative duality gap instead of -e
   --threads N        threads, over the classes or the rows, or all: one per core (default 1)
