@@ -215,8 +215,12 @@ def test_help(command, option, capsys):
 
 
 def test_options_of_predict(parser):
-    assert parse_predict(parser, ["-b", "1", "-q", "d", "m", "o"]) == ("d", "m", "o", True, True)
-    assert parse_predict(parser, ["d", "m", "o"]) == ("d", "m", "o", False, False)
+    found = parse_predict(parser, ["-b", "1", "-q", "d", "m", "o"])
+    assert (found.data, found.model, found.output, found.probabilities, found.quiet) == ("d", "m", "o", True, True)
+    found = parse_predict(parser, ["d", "m", "o"])
+    assert (found.data, found.model, found.output, found.probabilities, found.quiet) == ("d", "m", "o", False, False)
+    found = parse_predict(parser, ["--scores", "--label", "y", "--json", "d", "m", "o"])
+    assert (found.scores, found.label, found.json) == (True, "y", True)
     for line in ("-b 2 d m o", "-b x d m o", "-z d m o", "-b"):
         with pytest.raises(ValueError, match="-"):
             parse_predict(parser, line.split())

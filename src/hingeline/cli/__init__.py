@@ -15,7 +15,19 @@ from hingeline import __version__
 
 from .options import INTERRUPTED
 
-COMMANDS = ("demo", "train", "predict", "search", "inspect", "report", "convert", "data", "warmup", "bench")
+COMMANDS = (
+    "demo",
+    "train",
+    "predict",
+    "search",
+    "inspect",
+    "report",
+    "convert",
+    "data",
+    "warmup",
+    "bench",
+    "completion",
+)
 EXAMPLES = """\
 examples:
   hingeline demo                                  both engines on built-in data: a table and a plot

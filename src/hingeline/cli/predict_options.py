@@ -9,6 +9,8 @@ from typing import NamedTuple
 from .standard_streams import STANDARD
 from .words import own_parser, refuse, sort_words, whole
 
+FLAGS, VALUED = "q", "b"  # LIBLINEAR's options, without and with a value
+
 
 class PredictOptions(NamedTuple):
     """What ``predict`` is asked to do."""
@@ -23,14 +25,19 @@ class PredictOptions(NamedTuple):
     json: bool
 
 
+def own_options(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return the parser of hingeline's own options."""
+    parser = own_parser(command)
+    parser.add_argument("--label")
+    parser.add_argument("--scores", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
 def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> PredictOptions:
     """Return what a command line of ``predict`` asks for."""
-    short, long, operands = sort_words(words, flags="q", valued="b")
-    own_options = own_parser(parser)
-    own_options.add_argument("--label")
-    own_options.add_argument("--scores", action="store_true")
-    own_options.add_argument("--json", action="store_true")
-    own = own_options.parse_args(long)
+    short, long, operands = sort_words(words, FLAGS, VALUED)
+    own = own_options(parser).parse_args(long)
     if len(operands) != 3:
         refuse(parser, "three files are needed: DATA MODEL OUTPUT")
     given = dict(short)

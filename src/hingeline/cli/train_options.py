@@ -13,6 +13,7 @@ from hingeline.solvers.engines import SOLVERS
 from .options import add_seed, add_threads, positive_float
 from .words import number, own_parser, refuse, sort_words, whole
 
+FLAGS, VALUED = "CRq", "scpneBvw"  # LIBLINEAR's options, without and with a value
 DEFAULT_FOLDS = 5
 SEARCHED_REGRESSION = numbers_with(is_regression=True, can_search=True)
 
@@ -39,8 +40,8 @@ class TrainOptions:
 
 def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainOptions:
     """Return what a command line of ``train`` asks for, checked as far as possible without the data."""
-    short, long, operands = sort_words(words, flags="CRq", valued="scpneBvw")
-    own = _train_parser(parser).parse_args(long)
+    short, long, operands = sort_words(words, FLAGS, VALUED)
+    own = own_options(parser).parse_args(long)
     if not 1 <= len(operands) <= 2:
         refuse(parser, "DATA is missing" if not operands else f"too many files: {' '.join(operands)}")
     given = dict(short)
@@ -93,7 +94,8 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
     )
 
 
-def _train_parser(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def own_options(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return the parser of hingeline's own options."""
     parser = own_parser(command)
     parser.add_argument("--solver", choices=SOLVERS, default="auto")
     parser.add_argument("--gap", type=positive_float)
