@@ -143,8 +143,8 @@ def failures_of(estimator: Any) -> Iterator[tuple[str, Exception | None]]:
         name = f"{check.func.__name__}({arguments})"
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            # A check caps max_iter at 1000 and must then be warned. Others have a class of two rows for three folds, and
-            # held-out rows of one class, of which scikit-learn's splitters and scores warn.
+            # A check caps max_iter at 1000 and must then be warned. Others have a class of two rows for three folds,
+            # and held-out rows of one class, of which scikit-learn's splitters and scores warn.
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", "The least populated class in y|A single label was found", UserWarning)
             try:
