@@ -140,7 +140,7 @@ def test_some_rows_as_if_there_were_no_others(solver_type, weights):
 @pytest.mark.parametrize("solver_type", [number for number, known in SOLVER_TYPES.items() if known.task != "one_class"])
 def test_the_tolerance_is_that_of_the_rows_that_count(solver_type, monkeypatch):
     seen = []
-    monkeypatch.setattr(Training, "solve", lambda self, k, tol, *rest: seen.append(tol) or 1 / 0)
+    monkeypatch.setattr(Training, "solve", lambda self, k, tol, *rest, **options: seen.append(tol) or 1 / 0)
     X, y, included = some_rows("targets" if SOLVER_TYPES[solver_type].is_regression else "signs")
     settings = Settings(type=solver_type)
     with pytest.raises(ZeroDivisionError):
