@@ -1,4 +1,5 @@
 import csv
+import json
 import sys
 
 import pytest
@@ -129,9 +130,8 @@ def test_steps_tells_what_was_late(capsys):
 
 
 def test_missing_peers_are_skipped_with_a_word(capsys, monkeypatch):
-    monkeypatch.setattr(
-        "hingeline.bench.solvers.find_spec", lambda name: None if name in ("liblinear", "snapml") else object()
-    )
+    missing = ("liblinear", "snapml", "pyspark")
+    monkeypatch.setattr("hingeline.bench.solvers.find_spec", lambda name: None if name in missing else object())
     assert bench._installed(None, "hinge") == ["baseline", "avsf", "hybrid", "newton", "auto", "sklearn", "rehline"]
     error = capsys.readouterr().err
     assert "liblinear-official is not installed" in error
@@ -183,3 +183,13 @@ def test_help_loads_no_solver(capsys):
         main(["bench", "--help"])
     assert "paper" in capsys.readouterr().out
     assert not {"snapml", "liblinear", "rehline"} & (set(sys.modules) - before)
+
+
+def test_json(capsys):
+    assert main(["bench", "paper", "--datasets", "a9a", "--c", "1", "--eps", "0.01", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {cell["solver"] for cell in found["cells"]} >= {"baseline", "avsf"}
+    assert (
+        main(["bench", "steps", "--datasets", "a9a", "--c", "1", "--seeds", "1", "--deadline", "1e-9", "--json"]) == 0
+    )
+    assert json.loads(capsys.readouterr().out)["cells"][0]["steps"] is None  # not finished

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from hingeline.cli import main
@@ -105,3 +107,16 @@ def test_bad_input_and_wrong_usage(capsys):
         with pytest.raises(SystemExit) as exit:
             main(["data", *wrong])
         assert exit.value.code == 2
+
+
+def test_info_as_json(tmp_path, capsys):
+    (tmp_path / "text").write_text("1 1:1 3:2\n-1 2:1\n-1\n")
+    assert main(["data", "info", "text", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["catalogue"] is None
+    assert found["statistics"]["rows"] == 3
+    assert found["statistics"]["label_counts"] == [{"label": -1.0, "rows": 2}, {"label": 1.0, "rows": 1}]
+    assert main(["data", "info", "url_combined", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["catalogue"]["nonzeros"] == 277058644
+    assert found["statistics"] is None

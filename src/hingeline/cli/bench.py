@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from io import StringIO
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +15,15 @@ from typing import TYPE_CHECKING, Any
 from .options import HelpFormatter, positive_float, positive_int
 from .plots import can_plot
 from .table import make_table
+from .train_results import finite, print_json
 
 if TYPE_CHECKING:
     from hingeline.bench import paper, peers
     from hingeline.bench.datasets import Dataset
+    from hingeline.progress import StepsBar
     from hingeline.viz import CGridDisplay
+
+    from .table import PlainTable
 
 NUMBERS = {0.01: "Table 2", 0.001: "Table 3"}  # in the paper, by eps
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -46,7 +53,7 @@ def add_parser(commands: Any) -> None:
         metavar="N",
         help="trainings per cell, whose mean is shown (the paper: 10 for news20 and rcv1)",
     )
-    paper.set_defaults(run=run_paper)
+    paper.set_defaults(run=run, experiment=run_paper)
 
     text = "Seconds to a relative suboptimality, each solver in its own process, on one thread, warm."
     peers = kinds.add_parser("peers", help="time to equal quality", description=text, **shared)
@@ -73,14 +80,14 @@ def add_parser(commands: Any) -> None:
         metavar="N",
         help="runs whose median is shown; short runs are repeated more often",
     )
-    peers.set_defaults(run=run_peers)
+    peers.set_defaults(run=run, experiment=run_peers)
 
     text = "Steps of hybrid against the better of baseline and avsf, to the same certified gap."
     steps = kinds.add_parser("steps", help="steps to equal quality", description=text, **shared)
     _add_common(steps, deadline=120.0)
     steps.add_argument("--gap", type=positive_float, default=1e-3, metavar="G", help="relative duality gap to reach")
     steps.add_argument("--seeds", type=positive_int, default=5, metavar="N", help="trainings whose median is shown")
-    steps.set_defaults(run=run_steps)
+    steps.set_defaults(run=run, experiment=run_steps)
 
 
 def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
@@ -97,13 +104,31 @@ def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
         metavar="DIR",
         help="results, CSV, plot; an earlier benchmark there is continued",
     )
+    parser.add_argument("--json", action="store_true", help="print the results as one JSON object, and nothing else")
 
 
-def run_peers(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    """Run the experiment; with ``--json``, print its cells instead of what it says."""
+    if not args.json:
+        args.experiment(args)
+        return 0
+    with redirect_stdout(StringIO()):
+        cells = args.experiment(args)
+    print_json({"out": str(args.out), "cells": [_plain(cell) for cell in cells]}, sys.stdout)
+    return 0
+
+
+def _plain(cell: Any) -> dict[str, Any]:
+    """Return a cell in JSON's terms: None for what is not finite."""
+    return {name: finite(value) if isinstance(value, float) else value for name, value in asdict(cell).items()}
+
+
+def run_peers(args: argparse.Namespace) -> list[Any]:
     """Run each solver on each data set and C; print a table, write CSV and plot."""
     from hingeline.bench import tables
     from hingeline.bench.peers import Cell, PeerBench, Settings
     from hingeline.bench.ratios import summary
+    from hingeline.progress import StepsBar
 
     solvers = _installed(args.peers, args.loss)
     datasets = _datasets(args, PEER_DATA)
@@ -111,9 +136,11 @@ def run_peers(args: argparse.Namespace) -> int:
     name = f"peers-{args.loss}" + "-intercept" * args.intercept
     cells: list[peers.Cell] = []
     groups: list[dict[str, peers.Cell]] = []
+    bar = StepsBar("bench", len(datasets) * len(args.c) * len(solvers), "runs")
     with make_table(
         ["data", "C", "target", *solvers, "best peer/auto"],
         [12, 6, 7, *(max(7, len(solver)) for solver in solvers), 14],
+        json=args.json,
     ) as table:
         for dataset in datasets:
             for C in args.c:
@@ -123,6 +150,7 @@ def run_peers(args: argparse.Namespace) -> int:
                         done[cell.target][cell.solver] = cell
                         cells.append(cell)
                     target = args.subopt[0]
+                    _advance(bar, table)
                     table.show(tables.peer_row(dataset.name, C, target, done[target], solvers))
                 for target, group in done.items():
                     table.add(tables.peer_row(dataset.name, C, target, group, solvers))
@@ -136,28 +164,32 @@ def run_peers(args: argparse.Namespace) -> int:
     _say_kept(bench.runs.n_kept, bench.runs.path)
     for target in args.subopt:
         _plot(tables.peer_panels(cells, solvers, target), args.out / f"{name}-{target:g}.png")
-    return 0
+    return cells
 
 
-def run_paper(args: argparse.Namespace) -> int:
+def run_paper(args: argparse.Namespace) -> list[Any]:
     """Run the paper's cells; print Tables 1, 2, 3, write CSV and plot."""
     from hingeline.bench import tables
     from hingeline.bench.datasets import PAPER, STAND_INS
     from hingeline.bench.paper import SIZES, SOLVERS, Cell, PaperBench
+    from hingeline.progress import StepsBar
 
     datasets = _datasets(args, (*PAPER, *STAND_INS), most_classes=2)
     bench = PaperBench(args.deadline, args.out, args.seeds)
     print("Table 1: rows and columns")
-    with make_table(["data", "rows", "columns", "paper's rows", "columns"], [12, 12, 12, 12, 12]) as table:
+    with make_table(
+        ["data", "rows", "columns", "paper's rows", "columns"], [12, 12, 12, 12, 12], json=args.json
+    ) as table:
         for dataset in datasets:
             sizes = (*bench.size(dataset), *SIZES.get(dataset.name, ()))
             table.add([dataset.name, *(f"{n:,}" for n in sizes), *[""] * (4 - len(sizes))])
     cells: list[paper.Cell] = []
+    bar = StepsBar("bench", len(args.eps) * len(datasets) * len(SOLVERS) * len(args.c), "cells")
     for eps in args.eps:
         means = f", means of {args.seeds} seeds" if args.seeds > 1 else ""
         print(f"\n{NUMBERS.get(eps, 'Not in the paper')}: seconds and steps, eps {eps:g}{means}")
         with make_table(
-            ["data", "solver", "", *(f"C={C:g}" for C in args.c)], [12, 16, 5, *[9] * len(args.c)]
+            ["data", "solver", "", *(f"C={C:g}" for C in args.c)], [12, 16, 5, *[9] * len(args.c)], json=args.json
         ) as table:
             for dataset in datasets:
                 done: dict[tuple[str, float], paper.Cell] = {}
@@ -167,6 +199,7 @@ def run_paper(args: argparse.Namespace) -> int:
                         table.show(row)
                         done[solver, C] = bench.cell(dataset, eps, solver, C)
                         cells.append(done[solver, C])
+                        _advance(bar, table)
                         tables.write_csv(args.out / "paper.csv", Cell, cells)
                 for row in tables.paper_rows(dataset.name, done, args.c, eps):
                     table.add(row)
@@ -174,21 +207,25 @@ def run_paper(args: argparse.Namespace) -> int:
         print(f"--- not finished after {args.deadline:g} s (--deadline); * lower bound, if another solver finished")
     _say_kept(bench.store.n_kept, bench.store.path)
     _plot(tables.paper_panels(cells), args.out / "paper.png")
-    return 0
+    return cells
 
 
-def run_steps(args: argparse.Namespace) -> int:
+def run_steps(args: argparse.Namespace) -> list[Any]:
     """Count the steps of each engine on each data set and C; print a table, write CSV."""
     from hingeline.bench import steps, tables
+    from hingeline.progress import StepsBar
 
     datasets = _datasets(args, PEER_DATA)
     bench = steps.StepsBench(args.gap, args.deadline, args.out, args.seeds)
     groups: list[dict[str, steps.Cell]] = []
-    with make_table(["data", "C", *steps.SOLVERS, "ratio"], [12, 6, 10, 10, 10, 6]) as table:
+    cells: list[steps.Cell] = []
+    bar = StepsBar("bench", len(datasets) * len(args.c), "rows")
+    with make_table(["data", "C", *steps.SOLVERS, "ratio"], [12, 6, 10, 10, 10, 6], json=args.json) as table:
         for dataset in datasets:
             for C in args.c:
                 table.show([dataset.name, f"{C:g}", *["..."] * len(steps.SOLVERS), ""])
                 groups.append({solver: bench.cell(dataset, C, solver) for solver in steps.SOLVERS})
+                _advance(bar, table)
                 table.add(steps.row(groups[-1]))
                 cells = [cell for group in groups for cell in group.values()]
                 tables.write_csv(args.out / "steps.csv", steps.Cell, cells)
@@ -198,7 +235,13 @@ def run_steps(args: argparse.Namespace) -> int:
     for line in steps.summary(groups):
         print(line)
     _say_kept(bench.store.n_kept, bench.store.path)
-    return 0
+    return cells
+
+
+def _advance(bar: StepsBar, table: PlainTable) -> None:
+    """Count a piece of work, and show how much is left."""
+    bar.advance()
+    table.tell(bar.line().text)
 
 
 def _installed(names: Sequence[str] | None, loss: str) -> list[str]:

@@ -13,6 +13,7 @@ from .options import HelpFormatter, natural, non_negative_float, positive_int
 from .table import PlainTable
 
 if TYPE_CHECKING:
+    from hingeline.io.dataset.catalogue import Entry
     from hingeline.io.dataset.statistics import Statistics
 
 MOST_LABELS_SHOWN = 20
@@ -32,6 +33,7 @@ def add_parser(commands: Any) -> None:
     verb = verbs.add_parser("info", help="statistics of a dataset or file", description=text, **shared)
     verb.add_argument("name", metavar="NAME", help="a dataset folder, a svmlight file, or a name from the list")
     _add_folder(verb)
+    verb.add_argument("--json", action="store_true", help="print the statistics as one JSON object")
     verb.set_defaults(run=run_info)
 
     text = "Download a data set, verify and convert it. An interrupted download is resumed."
@@ -103,8 +105,13 @@ def run_info(args: argparse.Namespace) -> int:
         raise ValueError(
             f"{args.name}: there is no such file or folder, and no data set of that name: see `hingeline data list`."
         )
-    if args.name in known and path == fetched:
-        entry = known[args.name]
+    entry = known[args.name] if args.name in known and path == fetched else None
+    if args.json:
+        from .train_results import print_json
+
+        print_json({"catalogue": _entry_content(entry), "statistics": _read_statistics(path)}, sys.stdout)
+        return 0
+    if entry is not None:
         _print_fields(
             {
                 "name": f"{entry.name}: {entry.about}",
@@ -123,6 +130,31 @@ def run_info(args: argparse.Namespace) -> int:
         statistics = describe(path, progress)
     _print_statistics(path, statistics)
     return 0
+
+
+def _entry_content(entry: Entry | None) -> dict[str, Any] | None:
+    """Return what the catalogue knows, in JSON's terms."""
+    if entry is None:
+        return None
+    numbers = {"rows": entry.rows, "columns": entry.columns, "nonzeros": entry.nonzeros}
+    texts = {"about": entry.about, "url": entry.url(), "licence": entry.licence, "sha256": entry.sha256}
+    return {"name": entry.name, **texts, **numbers}
+
+
+def _read_statistics(path: Path) -> dict[str, Any] | None:
+    """Return the statistics of what is there, in JSON's terms; None if nothing is."""
+    from dataclasses import asdict
+
+    from hingeline.io.dataset.statistics import describe
+    from hingeline.progress import counting
+
+    if not path.exists():
+        return None
+    with counting("reading") as progress:
+        s = describe(path, progress)
+    counts = s.label_counts
+    labels = None if counts is None else [{"label": label, "rows": count} for label, count in counts]
+    return {"path": str(path), **asdict(s), "label_counts": labels, "density": s.density}
 
 
 def run_fetch(args: argparse.Namespace) -> int:

@@ -76,6 +76,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, print and draw."""
+    from hingeline.progress import StepsBar
     from hingeline.synthetic import make_text
 
     plot = not args.no_plot and _can_save(args.out)
@@ -88,12 +89,15 @@ def run(args: argparse.Namespace) -> int:
     print(f"training with each engine at each C up to {stop}:", flush=True)
 
     results: dict[float, dict[str, Cell]] = {}
+    bar = StepsBar("demo", len(args.c) * len(ENGINES), "trainings")
     with make_table(HEADER, WIDTHS) as table:
         for C in args.c:
             results[C] = {}
             table.show(_row(C, results[C]))
             for solver in ENGINES:
                 results[C][solver] = _train(X, y, C, solver, args)
+                bar.advance()
+                table.tell(bar.line().text)
                 table.show(_row(C, results[C]))
             table.add(_row(C, results[C]))
     print("speed-up: seconds of baseline / seconds of avsf")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .predict_options import PREDICT_TEXT, PREDICT_USAGE, parse_predict
@@ -41,13 +42,26 @@ def run(args: argparse.Namespace) -> int:
     X, y = _rows(model, options)
     values = scores(model, X)
     predicted = decide(model, values)
-    with open_output(options.output) as file:
-        for block in _lines(model, predicted, values, options):
+    with open_output(options.output) as file, _writing(predicted.size, options.quiet) as progress:
+        for done, block in enumerate(_lines(model, predicted, values, options)):
             file.write(block.encode("ascii"))
+            progress(min(done * ROWS, predicted.size), predicted.size)
     tally = Tally(rows=predicted.size) if y is None else Tally().add(predicted, y)
     if options.json or not (options.quiet or y is None):
         _print_result(model, tally, options, has_labels=y is not None)
     return 0
+
+
+@contextmanager
+def _writing(n_rows: int, quiet: bool) -> Iterator[Callable[[float, float | None], object]]:
+    """Show how much is written, unless there is little to write."""
+    if quiet or n_rows <= ROWS:
+        yield lambda done, total: None
+        return
+    from hingeline.progress import counting
+
+    with counting("writing", " rows") as bar:
+        yield bar
 
 
 def _rows(model: LinearModel, options: PredictOptions) -> tuple[Any, np.ndarray | None]:

@@ -35,6 +35,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the run, evaluate it on other data if asked to, and write the page."""
+    from hingeline.progress import Bar, open_screen
     from hingeline.viz.report.features import read_names
     from hingeline.viz.report.write import write_report
 
@@ -42,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
     names = read_names(args.feature_names) if args.feature_names else None
     data = read_rows(args.data) if args.data else None
-    write_report(args.source, args.out, data=data, data_name=args.data or "", feature_names=names, title=args.title)
+    with open_screen() as screen, screen.showing(Bar("writing the report")):
+        write_report(args.source, args.out, data=data, data_name=args.data or "", feature_names=names, title=args.title)
     print(f"written to {args.out}")
     return 0

@@ -26,28 +26,40 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train with every combination of layout, loss and engine, and print how long it took."""
-    from hingeline import Hinge, LinearSVC, SquaredHinge, solve
-    from hingeline.solvers.engines import names_for
+    from hingeline.progress import StepsBar, open_screen
 
     start = time.perf_counter()
-    count = 0
-    for name, X, y in _layouts():
+    count, layouts = 0, list(_layouts())
+    bar = StepsBar("compiling", len(layouts) + 1, "layouts")
+    with open_screen() as screen, screen.showing(bar):
+        for name, X, y in layouts:
+            began = time.perf_counter()
+            count += _classifiers(X, y)
+            if args.all:
+                count += _other_problems(X, y)
+            bar.advance()
+            print(f"{name:34} {time.perf_counter() - began:6.2f} s", flush=True)
         began = time.perf_counter()
-        for loss in (Hinge(), SquaredHinge()):
-            for solver in names_for(smooth=loss.is_smooth):
-                solve(X, y, loss=loss, solver=solver)
-                count += 1
-        LinearSVC().fit(X, y).predict(X)
-        if args.all:
-            count += _other_problems(X, y)
-        print(f"{name:34} {time.perf_counter() - began:6.2f} s", flush=True)
-    began = time.perf_counter()
-    _text_files()
+        _text_files()
     print(f"{'svmlight text':34} {time.perf_counter() - began:6.2f} s", flush=True)
     if not args.all:
         print("hinge and squared hinge are compiled; --all adds the other problems")
     print(f"{count} combinations ready in {time.perf_counter() - start:.1f} s; cache: {_cache_folder()}")
     return 0
+
+
+def _classifiers(X: Any, y: Any) -> int:
+    """Train both losses with each of their engines; return how many combinations there were."""
+    from hingeline import Hinge, LinearSVC, SquaredHinge, solve
+    from hingeline.solvers.engines import names_for
+
+    count = 0
+    for loss in (Hinge(), SquaredHinge()):
+        for solver in names_for(smooth=loss.is_smooth):
+            solve(X, y, loss=loss, solver=solver)
+            count += 1
+    LinearSVC().fit(X, y).predict(X)
+    return count
 
 
 def _layouts() -> Iterator[tuple[str, Any, Any]]:
