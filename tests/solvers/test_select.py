@@ -11,7 +11,7 @@ from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, Squ
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.solvers import select
-from hingeline.solvers.newton import smoothed
+from hingeline.solvers.newton import directions
 from hingeline.solvers.stop import Stop
 
 
@@ -54,7 +54,7 @@ def test_a_few_thousand_features_may_be_newtons_by_products(loss, engine):
 @pytest.mark.parametrize("exceeded", [1e-9, 1e9])
 def test_products_that_are_too_many_lose_nothing(monkeypatch, loss, exceeded):
     X, y = classification(4000, 40, seed=6)
-    for module in (select, smoothed):
+    for module in (select, directions):
         monkeypatch.setattr(module, "LARGEST_FACTOR", 20)
     monkeypatch.setattr(select, "LARGEST_SAMPLED_FACTOR", 20)
     monkeypatch.setattr(select, "MOST", 1e-9)

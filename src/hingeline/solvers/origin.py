@@ -21,8 +21,9 @@ from ..kernels.passes import sum_responses
 from ..kernels.rows import CsrRows, DenseRows
 from ..kernels.types import Vector
 from ..kernels.views import read_only
-from ..solution import Look, Progress, Snapshot, Solution
-from .certificate import certify_free
+from ..solution import Certificate, Look, Progress, Snapshot, Solution
+from .certificate import UNIT_ROUNDOFF, certify_free
+from .rounding import best_length, may_be_longer
 from .stop import GOOD_GAP, Stop
 
 LARGEST_COPY, LARGEST_FILLED = 1_000_000, 100_000  # values of X, dense and sparse, that are copied to be centred
@@ -75,14 +76,28 @@ class Origin(NamedTuple):
         """Return the solution of the original problem, with the certificate of its intercept as that is rounded."""
         if self.is_zero:
             return solution
-        shift = self.shift(solution.w)
-        intercept = float(solution.intercept + shift)
-        # Margins are most accurate as they are seen from here.
-        certificate = certify_free(self.problem, solution.w, float(intercept - shift), solution.alpha)
+        w, intercept, certificate = self._rounded(solution, 1.0)
+        if may_be_longer(self.problem.loss, certificate):
+            noise = UNIT_ROUNDOFF * abs(intercept)
+            factor = best_length(lambda factor: self._rounded(solution, factor)[-1].primal, noise)
+            w, intercept, certificate = self._rounded(solution, factor)
         reason, converged = solution.stop_reason, solution.converged
-        if converged and not (certificate.gap <= GOOD_GAP if reason == "rounding" else stop.met(certificate)):
+        worse = converged and not (certificate.gap <= GOOD_GAP if reason == "rounding" else stop.met(certificate))
+        better = reason == "stalled" and certificate.gap <= GOOD_GAP < solution.certificate.gap
+        if worse or better:
             reason, converged = stop.outcome("rounding", certificate)
-        return replace(solution, intercept=intercept, certificate=certificate, stop_reason=reason, converged=converged)
+        restored = replace(solution, w=w, intercept=intercept, certificate=certificate)
+        return replace(restored, stop_reason=reason, converged=converged)
+
+    def _rounded(self, solution: Solution, factor: float) -> tuple[Vector, float, Certificate]:
+        """Return the solution's weights and intercept times ``factor`` as they are rounded, with their certificate.
+
+        Margins are most accurate as they are seen from here.
+        """
+        w = factor * solution.w
+        shift = self.shift(w)
+        intercept = float(factor * solution.intercept + shift)
+        return w, intercept, certify_free(self.problem, w, float(intercept - shift), solution.alpha)
 
 
 def origin_of(problem: Problem) -> Origin:

@@ -1,13 +1,18 @@
-"""Tells a run that rounding has stopped from one that is merely slow."""
+"""Tells a run that rounding has stopped from one that is merely slow, and makes good what rounding does to margins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
 
+from ..kernels.losses import Loss
+from ..solution import Certificate
+from .stop import GOOD_GAP
+
 STALLED = 8  # sweeps without a better violation after which the rounding floor is computed (then after 16, 32, ...)
 BETTER = 0.99  # a violation below this share of the best is a better one: last digits may go on changing for ever
 NEAR_FLOOR, STALLED_NEAR_FLOOR = 1000.0, 256  # this near to the floor, and that long without progress: rounding
+LONGER = (1.0, 4.0, 16.0)  # times what rounding may take from a margin
 
 
 class Stall:
@@ -55,3 +60,18 @@ class RoundingCheck:
             return False
         floor = self._floor()
         return violation <= floor or (age >= STALLED_NEAR_FLOOR and violation <= NEAR_FLOOR * floor)
+
+
+def may_be_longer(loss: Loss, certificate: Certificate) -> bool:
+    """Tell whether w may be so short that rounding of its margins costs more than the rest of the objective.
+
+    Margins of 1 that rounding makes a little less cost C each. In a problem that can be separated that may be far more
+    than |w|^2/2, and a w that is longer by so little costs next to nothing.
+    """
+    return not (certificate.gap <= GOOD_GAP or loss.is_regression or loss.is_smooth)
+
+
+def best_length(primal_at: Callable[[float], float], noise: float) -> float:
+    """Return 1, or a little more: the factor of w that has the least primal value, for margins with this noise."""
+    factors = (1.0, *(1.0 + times * noise for times in LONGER))
+    return min(factors, key=primal_at)

@@ -45,10 +45,10 @@ from ..data.matrix import Data
 from ..data.problem import Problem
 from ..kernels.rows import DenseRows
 from .engines import AUTO, ENGINES, HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE
+from .newton.directions import LARGEST_FACTOR
 from .newton.newton import sample_step
 from .newton.newton_cg import LARGEST_FACTOR as LARGEST_SAMPLED_FACTOR
 from .newton.newton_cg import sampled_rows
-from .newton.smoothed import LARGEST_FACTOR
 from .stop import Stop
 from .trend import Budget
 from .weighted_gram import NARROW

@@ -9,7 +9,7 @@ from hingeline.data.read import read_data
 from hingeline.kernels.losses import Hinge, SquaredHinge
 from hingeline.runtime.pace import do_nothing
 from hingeline.runtime.threads import ALONE
-from hingeline.solvers.newton import smoothed as module
+from hingeline.solvers.newton import directions as module
 from hingeline.solvers.newton.smoothed import Smoothed
 from hingeline.solvers.shards.in_memory import InMemoryShards
 
@@ -51,7 +51,7 @@ def test_direction(n, d, way, free, monkeypatch):
         monkeypatch.setattr(module, "FORCING", 1e-9)
     p, residual = expected(point, X, y, free)
     np.testing.assert_allclose(point.residual, residual, atol=1e-10)
-    found, left = point._direction()
+    found, left = point._directions.find(point.curved)
     assert (left is None) == (way != "products")
     np.testing.assert_allclose(found, p, rtol=1e-6, atol=1e-8)
 
@@ -70,7 +70,7 @@ def test_an_intercept_moves_even_if_nothing_is_curved():
     X = np.zeros((10, 2))
     y = np.repeat([1.0, -1.0], [7, 3])
     point = smoothed_at(X, y, np.array([0.0, 0.0, -40.0]), Hinge(1.0), True, delta=1e-3)
-    assert point.is_flat
+    assert point.curved.is_flat
     before = point.primal
     point.step()
     assert point.primal < before

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...data.matrix import Data
 from ...kernels.compile import by_type, exact_kernel, kernel
+from ...kernels.double_double import add_product
 from ...kernels.passes import add_weights, scores
 from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
 from ...kernels.types import Index, Vector
@@ -84,22 +85,6 @@ def add_columns(columns: Columns, d: Vector, u: Vector, begin: Index, end: Index
         if d[j] != 0.0:
             for t in range(columns.indptr[j], columns.indptr[j + ONE]):
                 u[columns.indices[t]] += d[j] * columns.data[t]
-
-
-SPLIT = 2.0**27 + 1.0  # cuts the digits of a number in halves
-
-
-@exact_kernel
-def add_product(a: float, b: float, j: Index, high: Vector, low: Vector) -> None:
-    """Add a b to high_j + low_j, in twice the precision (Dekker's product, Knuth's sum)."""
-    p = a * b
-    a_high, b_high = SPLIT * a - (SPLIT * a - a), SPLIT * b - (SPLIT * b - b)
-    a_low, b_low = a - a_high, b - b_high
-    error = a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
-    s = high[j] + p
-    added = s - high[j]
-    low[j] += error + ((high[j] - (s - added)) + (p - added))
-    high[j] = s
 
 
 def _sparse_add_exactly(rows: CsrRows | OnesRows, i: Index, a: float, high: Vector, low: Vector) -> None:

@@ -19,18 +19,18 @@ import numpy as np
 
 from ...kernels.losses import Loss
 from ...runtime.blas import one_blas_thread
-from ..certificate import refresh
+from ..certificate import UNIT_ROUNDOFF, refresh
 from ..clock import Ended
 from ..driver import Run, Verdict
+from ..rounding import best_length, may_be_longer
 from ..shards.sample import step_between
 from ..state import State
-from .smoothed import Smoothed
+from .smoothed import CLEAR_GAP, NO_DECREASE, Smoothed
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and for stages that gain FAST
 WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # near to a known solution: the share of the margins' way, in the same units
 NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
 CLOSE = 4.0  # times what is asked for: a new centre is enough from here on, the width stays while that gains enough
-INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
 LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
@@ -40,10 +40,9 @@ ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small 
 WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept when a stage is solved
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
 MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
-SMALL_DECREMENT, SMALLEST_DECREMENT = 1e-6, 1e-16  # promised decrease over |w|^2: near the end; beyond, rounding has it
-NO_DECREASE, FALLING = 1e-13, 0.1  # the same over the objective: too small to show; by what it falls nevertheless
+SMALL_DECREMENT = 1e-6  # promised decrease over |w|^2: near the end
+FALLING = 0.1  # by what the decrease falls that is too small to show, if it is not rounding's
 FAR = 2.0  # times the objective at w = 0: a start that is worse has come from weights that rounding made
-CLEAR_GAP = 1e-6  # relative; above it training goes on even if the violation is at its rounding floor
 IDLE = 20  # stages (steps, if the loss is smooth) in a row that make nothing smaller: there is no progress any more
 NOTHING = 1e-14  # gap, relative, that a narrower stage cannot make smaller; if the residual is large, it is rounding's
 MOST_WORSE = 3  # steps whose dual variables certify less than those of a step before, if columns depend on each other
@@ -119,6 +118,7 @@ def _newton(state: State, run: Run) -> None:
             if not smoothed.is_smooth:
                 best.offer(smoothed, state)
             best.restore(state, run)
+            _lengthen(state, run)
         raise
 
 
@@ -163,6 +163,20 @@ class _Best:
             state.move_to(self._w, is_primal=True)
 
 
+def _lengthen(state: State, run: Run) -> None:
+    """Make w longer by what rounding takes from its scores, if that is a better model."""
+    w, shards = state.w.copy(), state.shards
+    if not state.is_primal or not may_be_longer(shards.loss, refresh(state, run.n_steps)):
+        return
+
+    def primal_at(factor: float) -> float:
+        state.move_to(factor * w, is_primal=True)
+        return refresh(state, run.n_steps).primal
+
+    noise = UNIT_ROUNDOFF * (shards.longest * float(np.sqrt(w[:-1] @ w[:-1])) + abs(state.intercept))
+    state.move_to(best_length(primal_at, noise) * w, is_primal=True)
+
+
 def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> None:
     """Take steps, stage by stage, until ``run`` is satisfied or ends it; small problems keep their best point."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
@@ -175,15 +189,17 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
         steps += 1
         if smoothed.is_tiny and not smoothed.is_smooth:
             best_point.offer(smoothed, state)
-        solved = smoothed.is_smooth or smoothed.error <= INNER * smoothed.violation
-        reached = smoothed.violation + smoothed.error  # bounds the violation at w = Z' alpha
+        solved = smoothed.is_smooth or smoothed.is_solved
+        reached = smoothed.violation  # at w, if that is the model; else the error bounds what Z' alpha adds
+        if not (smoothed.is_precise and smoothed.is_near):
+            reached += smoothed.error
         # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
         falls = smoothed.is_smooth and smoothed.primal < (1.0 - NO_DECREASE) * lowest
         better = falls or reached < (1.0 if solved else WORTH_KEEPING) * best
         if better:
             best, lowest = reached, smoothed.primal
             state.shards.keep()
-            state.move_to(smoothed.w, smoothed.is_smooth)
+            state.move_to(smoothed.w, smoothed.is_smooth or smoothed.is_precise)
         run.dual = smoothed.primal - smoothed.gap
         gap = smoothed.gap + 0.5 * smoothed.distance  # P(w) - D(alpha)
         if smoothed.may_propose(decrement):
@@ -198,14 +214,14 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
         if clear and decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():
             raise Ended("rounding")
         most = MOST_IF_SMOOTH if smoothed.is_smooth else MOST_STEPS
-        exhausted = steps >= most or decrement <= SMALLEST_DECREMENT * smoothed.length
+        exhausted = steps >= most or smoothed.is_exhausted(decrement)
         if smoothed.is_smooth:
             falling = decrement < FALLING * last_decrement
             if clear and smoothed.is_certified_by_proposals:
                 worse = 0 if best_point.offer_state(state, run) else worse + 1
                 if worse >= MOST_WORSE and not falling:
                     raise Ended("rounding")
-            stalled = not falling and decrement <= NO_DECREASE * smoothed.primal
+            stalled = not (falling or smoothed.is_precise) and decrement <= NO_DECREASE * smoothed.primal
             idle = 0 if better else idle + 1
             if (exhausted or stalled) and (clear or idle >= IDLE or steps >= most):
                 raise Ended("rounding")

@@ -2,7 +2,7 @@
 
 The Hessian I + Z' S Z is R'R for the triangular factor R of the rows (S^1/2 Z, then I), which is found without squaring
 anything: a column that differs from others by a millionth of its size is still told from them. What rounding leaves of
-the equation is corrected for.
+the equation is computed in twice the precision and corrected for, so that p has twice the digits too.
 """
 
 from __future__ import annotations
@@ -10,36 +10,81 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack, qr
 
-from ...kernels.types import Matrix, Vector
+from ...kernels.double_double import factor_columns, move, scale_rows
+from ...kernels.types import Indices, Matrix, Vector
+from ..shards.precise import PreciseRows
 
-CORRECTIONS = 3
+CORRECTIONS = 12
+LARGEST_PRECISE = 1_000_000  # rows times squared columns: some 50 ms; a factor of more has the usual precision
+SLOW = 0.5  # share that a correction may leave: rounding has the rest
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an answer that is not finite is none
-def solved_by_rows(Z: Matrix, curvatures: Vector, b: Vector, is_free: bool) -> Vector | None:
-    """Return (I + Z' diag(curvatures) Z)^-1 b; None if rounding leaves no such thing.
+def solved_by_rows(rows: PreciseRows, b: Vector, is_free: bool) -> tuple[Vector, Vector] | None:
+    """Return p = (I + Z' S Z)^-1 b as high + low; None if rounding leaves no such thing.
 
     The last weight is not regularised if it ``is_free``: there is no 1 in its place then.
     """
-    weighted = np.sqrt(curvatures)[:, None] * Z
-    n = weighted.shape[1]
-    weighted = weighted[np.argsort(-np.abs(weighted).max(axis=1))]  # large rows first, or they drown the others
-    rows = np.vstack([weighted, np.eye(n)[: n - is_free]])
-    lengths = np.sqrt(np.sum(rows * rows, axis=0))
-    if not np.isfinite(lengths).all() or not (lengths > 0.0).all():
+    factor = _Triangular.of(*rows.curved, is_free)
+    if factor is None:
         return None
-    rows /= lengths
-    R, order = qr(rows, mode="r", pivoting=True, check_finite=False)
-    R = R[:n]
-    if not (np.abs(R.diagonal()) > 0.0).all():
-        return None
-    rows, target = rows[:, order], (b / lengths)[order]
-    x = np.zeros(n)
+    p, low, left, size = np.zeros_like(b), np.zeros_like(b), b, np.inf
+    found = (p, low)
     for _ in range(1 + CORRECTIONS):
-        left = target - rows.T @ (rows @ x)
-        y, _ = lapack.dtrtrs(R, left, trans=1)
-        step, _ = lapack.dtrtrs(R, y)
-        x += step
-    p = np.empty(n)
-    p[order] = x
-    return np.asarray(p / lengths)
+        step = factor.solve(left)
+        move(p, low, 1.0, step, np.zeros_like(step))
+        left = rows.left(b, is_free, p, low)
+        before, size = size, float(np.abs(factor.scaled(left)).max())
+        if size < before:
+            found = (p.copy(), low.copy())
+        if not 0.0 < size < SLOW * before:
+            break
+    return found if size < np.inf and all(np.isfinite(part).all() for part in found) else None
+
+
+class _Triangular:
+    """R of the rows, its columns scaled to unit length and ordered."""
+
+    def __init__(self, R: Matrix, order: Indices, lengths: Vector) -> None:
+        self._R, self._order, self._lengths = R, order, lengths
+
+    @classmethod
+    def of(cls, Z: Matrix, curvatures: Vector, is_free: bool) -> _Triangular | None:
+        """Return the factor of the rows Z; None if a column has no length, or depends on others altogether."""
+        roots, n = np.sqrt(curvatures), Z.shape[1]
+        weighted = roots[:, None] * Z
+        lengths = np.sqrt(np.sum(weighted * weighted, axis=0) + 1.0)
+        if not np.isfinite(lengths).all():
+            return None
+        lengths = np.exp2(np.round(np.log2(lengths)))  # to divide by them rounds nothing
+        if Z.size * n > LARGEST_PRECISE:
+            weighted = weighted[np.argsort(-np.abs(weighted).max(axis=1))]  # large rows first, or they drown the others
+            rows = np.vstack([weighted, np.eye(n)[: n - is_free]]) / lengths
+            R, order = qr(rows, mode="r", pivoting=True, check_finite=False)
+            R = R[:n]
+        else:
+            R, order = _factored(Z, roots, lengths, is_free)
+        return cls(R, order, lengths) if (np.abs(R.diagonal()) > 0.0).all() else None
+
+    def scaled(self, b: Vector) -> Vector:
+        """Return b in units of the columns."""
+        return np.asarray(b / self._lengths)
+
+    def solve(self, b: Vector) -> Vector:
+        """Return (R'R)^-1 b."""
+        y, _ = lapack.dtrtrs(self._R, self.scaled(b)[self._order], trans=1)
+        x, _ = lapack.dtrtrs(self._R, y)
+        p = np.empty_like(b)
+        p[self._order] = x
+        return np.asarray(p / self._lengths)
+
+
+def _factored(Z: Matrix, roots: Vector, lengths: Vector, is_free: bool) -> tuple[Matrix, Indices]:
+    """Return R and the order of its columns, for rows of any scale."""
+    k, n = Z.shape
+    A, low = np.zeros((n, k + n)), np.zeros((n, k + n))
+    scale_rows(Z, roots, lengths, A, low)
+    A[np.arange(n - is_free), k + np.arange(n - is_free)] = 1.0 / lengths[: n - is_free]
+    R, order = np.zeros((n, n)), np.empty(n, dtype=np.int64)
+    factor_columns(A, low, order, R)
+    return R, order

@@ -25,6 +25,7 @@ from .alpha import AlphaInMemory
 from .interface import Comparison, Responses, Shards
 from .kernels import Vectors, new_vectors
 from .line import LADDER, Line
+from .precise import PreciseRows
 from .sample import losses_at_zero, mean_margin_at_zero, sample_of
 from .shard import Shard
 from .small import step_at_once
@@ -249,6 +250,9 @@ class InMemoryShards(AlphaInMemory):
         if whole is None:
             return None
         return whole.dense_rows(which, self.n_weights), band[which]
+
+    def precise(self) -> PreciseRows | None:  # noqa: D102
+        return PreciseRows(self._shards[0], self.n_weights) if self.n_shards == 1 else None
 
     def keep(self, proposed: bool = False) -> None:  # noqa: D102
         if self.n_shards == 1:

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...kernels.losses import Loss
 from ...kernels.types import Matrix, Vector
 from ..certificate_parts import CertificateParts
 from .line import LADDER, Line, search
+
+if TYPE_CHECKING:
+    from .precise import PreciseRows
 
 
 class Responses(NamedTuple):
@@ -168,6 +171,10 @@ class Shards(ABC):
     @abstractmethod
     def band_block(self) -> tuple[Matrix, Vector] | None:
         """Return the rows of the band as a dense matrix, and their entries in it; None if rows must stay in shards."""
+
+    def precise(self) -> PreciseRows | None:
+        """Return the rows for products in twice the precision; None if rows must stay in shards."""
+        return None
 
     @abstractmethod
     def keep(self, proposed: bool = False) -> None:

@@ -90,8 +90,12 @@ class Shard:
 
     def place(self, w: Vector) -> None:
         """Compute the margins at w afresh."""
+        self.margins(w, self.vectors.m)
+
+    def margins(self, w: Vector, out: Vector) -> None:
+        """out = the margins at w."""
         for begin, end in self._products.slices(self.n_rows):
-            place_rows(self.rows, self.loss, self.y, self.vectors.m, w, begin, end)
+            place_rows(self.rows, self.loss, self.y, out, w, begin, end)
 
     def respond(self, tau: float, afresh: bool, v: Vector, recentred: bool = False) -> Responses:
         """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""

@@ -1,0 +1,211 @@
+"""Newton's direction: (I + Z_B' S Z_B) p = -residual, over the rows B of the band and their curvatures S.
+
+By a Cholesky factor in the smaller of the two dimensions, or by conjugate gradients if both are large.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ...kernels.types import Matrix, Vector
+from ...runtime.blas import blas_threads
+from ..driver import Run
+from ..shards.interface import Shards
+from .conjugate import conjugate_gradients, steps_worth
+from .factor import factored
+from .regulariser import Regulariser
+
+LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
+LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
+WORTH_BLAS_THREADS = 500  # rows of a Cholesky factor
+FORCING = 0.1  # what conjugate gradients may leave of the residual
+MOST_PRODUCTS = 250  # of conjugate gradients per step
+DAMPING = (1e-14, 1e-2)  # share of its diagonal that is added to the Hessian: what rounding is worth; at the most
+HEALTHY = 1e11  # condition number up to which a factor needs neither scaling nor refinement
+SHORT_STEP, LONG_STEP = 1e-4, 0.5  # steps along the direction that ask for more damping, and for less
+TINY = 10_000  # rows times columns; not worth any bookkeeping
+
+
+class Curved(NamedTuple):
+    """A point as a direction sees it.
+
+    Attributes
+    ----------
+    residual : w - Z' alpha
+    scale : curvature of a row over its entry in the band
+    delta : width of the smoothing
+    band_size : rows in the band
+    moved : rows whose band entry is not the one that the Gram matrix knows of
+    is_flat : whether nothing curves the objective along a free intercept
+    """
+
+    residual: Vector
+    scale: float
+    delta: float
+    band_size: int
+    moved: int
+    is_flat: bool
+
+    def is_descent(self, p: Vector) -> bool:
+        """Tell whether p is finite and leads downwards."""
+        return -inf < float(self.residual @ p) < 0.0
+
+
+class Directions:
+    """Finds directions of descent for the rows of ``shards``.
+
+    Attributes
+    ----------
+    damping : share of its diagonal that is added to the next Hessian
+    condition : of the last Hessian, scaled: the largest ratio of a diagonal entry to its pivot
+    """
+
+    def __init__(self, shards: Shards, run: Run, regulariser: Regulariser) -> None:
+        self._shards, self._run, self._regulariser = shards, run, regulariser
+        self._is_tiny = is_tiny(shards)
+        self.damping, self.condition = DAMPING[0], 1.0
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the Gram matrix: the band has changed unseen."""
+        self._G: Matrix = np.zeros((0, 0))
+
+    def find(self, at: Curved) -> tuple[Vector, Vector | None]:
+        """Solve (I + Z_B' S Z_B) p = -residual; returns p, and what is left of the equation if it is not exact.
+
+        By a Cholesky factor in the smaller of the two dimensions, or by conjugate gradients. If rounding leaves nothing
+        that leads downwards, p is the gradient's direction, each entry over its curvature.
+        """
+        if at.is_flat:
+            return self._if_flat(at), np.full_like(at.residual, inf)
+        p, left = self._by_factor(at), None
+        if p is None or not at.is_descent(p):
+            p, left = self._by_products(at)
+        if not at.is_descent(p):
+            p = -at.residual / self._diagonal(at)
+            left = np.full_like(p, inf)  # the equation is not solved at all
+        return p, left
+
+    def _if_flat(self, at: Curved) -> Vector:
+        """Return the direction of the intercept alone or of all other weights, whichever promises more."""
+        p, lacking = -at.residual, float(at.residual[-1])
+        p[-1] = 0.0
+        alone = np.zeros_like(p)
+        alone[-1] = -np.sign(lacking) * (at.delta or 1.0) / self._shards.bias
+        return alone if lacking * alone[-1] < float(at.residual @ p) else p
+
+    def _by_factor(self, at: Curved) -> Vector | None:
+        """Return the direction by a Cholesky factor; None if that is too large, or if there is none."""
+        n_weights, scale = self._shards.n_weights, at.scale
+        smaller = min(n_weights, at.band_size)
+        if smaller > LARGEST_FACTOR or (smaller < n_weights and smaller * n_weights > LARGEST_BLOCK):
+            return None
+        if n_weights <= max(at.band_size, 64):
+            H = scale * self._gram(at)
+            self._regulariser.add_curvature(H.reshape(-1)[:: n_weights + 1])
+            return self._from_hessian(H, at)
+        if at.band_size == 0:
+            return -at.residual
+        block = self._shards.band_block()
+        return None if block is None else self._from_block(*block, at)
+
+    def _from_hessian(self, H: Matrix, at: Curved) -> Vector | None:
+        """Return the direction by H, of which the upper triangle is read.
+
+        A free intercept is eliminated last: without it, no eigenvalue is below 1.
+        """
+        if not self._regulariser.is_free:
+            p = self._solved(H.T, -at.residual[:, None], least=1.0)
+            return None if p is None else p[:, 0]
+        h, curvature = H[:-1, -1], float(H[-1, -1])
+        solved = self._solved(H.T[:-1, :-1], np.column_stack([-at.residual[:-1], h]), least=1.0)
+        if solved is None:
+            return None
+        p, per_unit = solved.T
+        left = max(0.0, curvature - float(h @ per_unit)) + self.damping * curvature
+        self.condition = max(self.condition, curvature / left)
+        intercept = (-float(at.residual[-1]) - float(h @ p)) / left
+        return np.append(p - intercept * per_unit, intercept)
+
+    def _from_block(self, Z: Matrix, band: Vector, at: Curved) -> Vector | None:
+        """Return the direction by the rows of the band, Z, and their entries in it."""
+        curvatures = at.scale * band
+        least = 1.0 / float(curvatures.max())
+        if not self._regulariser.is_free:
+            K = Z @ Z.T
+            K.flat[:: len(K) + 1] += 1.0 / curvatures
+            q = self._solved(K, (Z @ at.residual)[:, None], least)
+            return None if q is None else np.asarray(Z.T @ q[:, 0] - at.residual)
+        X, constant, residual = Z[:, :-1], Z[:, -1], at.residual[:-1]
+        K = X @ X.T
+        K.flat[:: len(K) + 1] += 1.0 / curvatures
+        solved = self._solved(K, np.column_stack([X @ residual, constant]), least)
+        if solved is None:
+            return None
+        q, per_unit = solved.T  # alpha changes by -q + (the intercept's weight) per_unit
+        intercept = (float(constant @ q) - float(at.residual[-1])) / float(constant @ per_unit)
+        return np.append(X.T @ (q - intercept * per_unit) - residual, intercept)
+
+    def _solved(self, H: Matrix, B: Matrix, least: float) -> Matrix | None:
+        """Return H^-1 B by a Cholesky factor of the lower triangle of H; None if there is none.
+
+        No eigenvalue of H is below ``least``, and none is above its trace: mostly that is enough to trust the factor.
+        """
+        n_threads = self._run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
+        with blas_threads(n_threads) if n_threads > 1 else nullcontext():
+            diagonal = H.diagonal().copy()
+            if self.damping == DAMPING[0] and float(diagonal.sum()) <= HEALTHY * least:
+                factor, x, info = lapack.dposv(H, B, lower=True, overwrite_a=True)
+                self.condition = float((diagonal / factor.diagonal() ** 2).max()) if info == 0 else inf
+                return np.asarray(x) if info == 0 else None
+            factor = factored(H, self.damping)
+            if factor is None:
+                return None
+            self.condition = factor.condition
+            solve = factor.solve_refined if self.damping == DAMPING[0] else factor.solve
+            return np.column_stack([solve(b) for b in B.T])
+
+    def _by_products(self, at: Curved) -> tuple[Vector, Vector]:
+        """Solve by conjugate gradients, preconditioned by the diagonal, roughly."""
+        scale, diagonal = at.scale, self._diagonal(at)
+        p, left, n_products = conjugate_gradients(
+            lambda d: self._regulariser.part(d) + scale * self._shards.curvature_times(d),
+            lambda r: r / diagonal,
+            at.residual,
+            FORCING * sqrt(float(at.residual @ at.residual)),
+            MOST_PRODUCTS,
+        )
+        self._run.effort += n_products * steps_worth(at.band_size, self._shards.n_rows)
+        return p, left
+
+    def _diagonal(self, at: Curved) -> Vector:
+        """Return the Hessian's diagonal."""
+        diagonal = at.scale * self._shards.curvature_diagonal()
+        self._regulariser.add_curvature(diagonal)
+        return diagonal
+
+    def _gram(self, at: Curved) -> Matrix:
+        """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh if that is less."""
+        n = self._shards.n_weights
+        afresh = self._is_tiny or len(self._G) != n or at.moved >= at.band_size
+        if afresh:
+            self._G = np.zeros((n, n))
+        self._shards.add_gram(self._G, afresh)
+        return self._G
+
+    def damp(self, tau: float) -> None:
+        """Choose the damping of the next direction: more after a short step that rounding may have caused."""
+        if tau < SHORT_STEP and self.condition > HEALTHY:
+            self.damping = min(DAMPING[1], 100.0 * self.damping)
+        elif tau > LONG_STEP:
+            self.damping = max(DAMPING[0], 0.1 * self.damping)
+
+
+def is_tiny(shards: Shards) -> bool:
+    """Tell whether a problem is so small that bookkeeping costs more than it spares."""
+    return shards.n_rows * (shards.n_weights - 1) < TINY
