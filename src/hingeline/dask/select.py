@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..data.problem import Problem
 from ..solvers.engines import AUTO, ENGINES, NEWTON, NEWTON_CG
-from ..solvers.newton.smoothed import LARGEST_FACTOR
+from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.select import Phase
 from ..solvers.stop import Stop
 from .spec import Summary

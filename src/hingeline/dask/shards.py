@@ -18,7 +18,7 @@ import numpy as np
 from ..kernels.types import Matrix, Vector
 from ..solvers.balance import balance
 from ..solvers.certificate_parts import CertificateParts
-from ..solvers.newton.smoothed import LARGEST_FACTOR
+from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import LADDER
 from .host import Call
