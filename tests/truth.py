@@ -55,7 +55,7 @@ class Exact:
     def entropy(a: Decimal) -> Decimal:
         """Return -a log(a) - (1 - a) log(1 - a)."""
         with localcontext(DIGITS_OF_LOGARITHMS):
-            return sum((-p * p.ln() for p in (a, 1 - a) if p > 0), Decimal(0))
+            return sum((-p * p.ln() for p in (Decimal(a), Decimal(1 - a)) if p > 0), Decimal(0))
 
 
 class Compensated:

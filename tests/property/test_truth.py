@@ -2,6 +2,7 @@
 
 import warnings
 from copy import copy
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -79,6 +80,12 @@ def test_sums_of_products_are_exact():
     exact = [sum((Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True)), Fraction(0)) for row in A.tolist()]
     for found, value in zip(truth.Exact().times(A, w), exact, strict=True):
         assert abs(Fraction(found) - value) <= abs(value) / 10**27  # the default context keeps 28 digits
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.5, 1.5])
+def test_dual_variables_at_their_bounds_have_no_entropy(alpha):
+    row = truth._logistic(Decimal(2), Decimal(1), Decimal(3), Decimal(2) * Decimal(alpha), truth.Exact())
+    assert row.dual == 0
 
 
 def test_large_problems_are_summed_with_compensation(monkeypatch):
