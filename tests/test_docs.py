@@ -101,7 +101,9 @@ def documented():
     return set(DIRECTIVE.findall(expand((ROOT / "docs" / "reference.md").read_text(encoding="utf-8"))))
 
 
-@pytest.mark.parametrize("module", ["hingeline", "hingeline.io", "hingeline.progress", "hingeline.viz"])
+@pytest.mark.parametrize(
+    "module", ["hingeline", "hingeline.dask", "hingeline.io", "hingeline.progress", "hingeline.viz"]
+)
 def test_every_public_name_is_in_the_reference(module):
     public = {(module, name) for name in import_module(module).__all__ if name != "__version__"}
     assert public <= documented(), f"missing in reference.md: {sorted(public - documented())}"

@@ -6,6 +6,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from fault_rows import row
 from scipy import sparse
 from sklearn.base import clone
 
@@ -153,6 +154,7 @@ def test_without_a_client_a_cluster_is_started_and_closed():
     assert model.dual_coef_.compute().shape == (60,)
 
 
+@row("dask-one-machine")
 @pytest.mark.parametrize(
     ("model", "message"),
     [
@@ -182,6 +184,7 @@ def test_labels_that_make_no_classes(client, y, sample_weight, message):
         on_dask.LinearSVC().fit(x, y, sample_weight)
 
 
+@row("dask-labels")
 def test_labels_of_different_types(client):
     with pytest.raises(ValueError, match="strings in some partitions and numbers in others"):
         on_dask.LinearSVC().fit([dask.delayed(X), dask.delayed(X)], [dask.delayed(binary), dask.delayed(three)])

@@ -4,6 +4,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from fault_rows import row
 from scipy import sparse
 
 from hingeline.dask.inputs import partitions_of
@@ -51,6 +52,7 @@ def test_arrays_of_sparse_blocks_with_weights(client):
     assert_same_rows(made, weights)
 
 
+@row("dask-unknown")
 def test_numbers_of_rows_that_are_not_known(client):
     x, labels = da.from_array(X, chunks=(10, -1)), da.from_array(y, chunks=10)
     there = x[:, 0] < 100.0  # all rows, but Dask cannot know
@@ -101,6 +103,7 @@ def test_dataset_folders(client, tmp_path):
     np.testing.assert_array_equal(y_there, labels)
 
 
+@row("dask-partitions")
 @pytest.mark.parametrize(
     ("parts", "message"),
     [

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from fault_rows import row
 from scipy import sparse
 
 from hingeline.dask.partitions import place, tree_reduce
@@ -14,6 +15,7 @@ def pieces(client, *blocks):
     ]
 
 
+@row("dask-empty")
 def test_blocks_and_their_sizes(client):
     made = place(
         client,
@@ -52,6 +54,7 @@ bad = X.copy()
 bad[3, 1] = np.nan
 
 
+@row("dask-rows", "dask-columns")
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [

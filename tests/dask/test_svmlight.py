@@ -2,6 +2,7 @@ import gzip
 
 import numpy as np
 import pytest
+from fault_rows import row
 
 from hingeline.dask import read_svmlight
 
@@ -42,6 +43,7 @@ def test_a_given_number_of_columns(client, parts):
         read_svmlight(str(parts / "part-*.svm.gz"), n_features=5)
 
 
+@row("dask-text")
 def test_malformed_lines_are_named(client, parts):
     (parts / "part-1.svm").write_text("1 1:1\n1 1:x\n")
     with pytest.raises(ValueError, match=r"part-1.svm.*line 2"):

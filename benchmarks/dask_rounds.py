@@ -1,0 +1,109 @@
+"""What rounds on a cluster cost: how many there are, their bytes, and seconds computing and communicating.
+
+Each number of partitions has as many workers, processes of this machine with one thread each. Rounds and bytes are
+those of any cluster; seconds are this machine's, and with more workers than cores they say little. ``--json`` writes
+every round, for ``dask_simulation.py``.
+
+    python benchmarks/dask_rounds.py --data a9a covtype --partitions 1 2 4 8 --json rounds.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dask_speed import LOSSES, on_workers
+from datasets import DATA_DIR, load
+from distributed import Client, LocalCluster
+from threads import made
+
+from hingeline.dask import rounds
+from hingeline.dask.merge import n_bytes
+from hingeline.dask.target import Binary
+from hingeline.dask.train import train
+
+
+@contextmanager
+def recording(trace: list[dict[str, Any]]) -> Iterator[None]:
+    """Note every round: its seconds, those of the slowest worker, how many workers were asked, and bytes of one."""
+    ask, add = rounds.Hosts._asked, rounds.Costs.add
+    asked: list[tuple[int, int]] = []
+
+    async def noting(self: Any, *args: Any) -> Any:
+        reply, both = await ask(self, *args)
+        up = n_bytes(reply.values)
+        asked.append((both - up, up))
+        return reply, both
+
+    def closing(self: Any, seconds: float, computing: float, total: int) -> None:
+        down, up = (max(sizes) for sizes in zip(*asked, strict=True))
+        trace.append({"seconds": seconds, "computing": computing, "hosts": len(asked), "down": down, "up": up})
+        asked.clear()
+        add(self, seconds, computing, total)
+
+    rounds.Hosts._asked, rounds.Costs.add = noting, closing  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        rounds.Hosts._asked, rounds.Costs.add = ask, add  # type: ignore[method-assign]
+
+
+def main() -> None:
+    """Train, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", default=["a9a", "covtype", "debian_text"])
+    parser.add_argument("--data-dir", type=Path, default=DATA_DIR)
+    parser.add_argument("--rows", type=int, default=200_000, help="rows of the made data")
+    parser.add_argument("--columns", type=int, default=28, help="columns of the made data")
+    parser.add_argument("--loss", nargs="+", choices=list(LOSSES), default=["hinge", "squared_hinge"])
+    parser.add_argument("--c", nargs="+", type=float, default=[1.0])
+    parser.add_argument("--solver", default="auto")
+    parser.add_argument("--gap", type=float, default=1e-3)
+    parser.add_argument("--partitions", nargs="+", type=int, default=[1, 2, 4, 8])
+    parser.add_argument("--json", type=Path, help="file for every round of every fit")
+    args = parser.parse_args()
+    fits = []
+    print("data loss C partitions | method iterations rounds | MB in all, kB per worker and round | computing rest gap")
+    for n_parts in args.partitions:
+        with (
+            LocalCluster(n_workers=n_parts, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+            Client(cluster) as client,
+        ):
+            for name in args.data:
+                X, y = made(args.rows, args.columns) if name == "made" else load(name, args.data_dir)
+                y = np.where(y == np.unique(y)[1], 1, -1)
+                partitions = on_workers(client, X, y, n_parts)
+                for loss in args.loss:
+                    for C in args.c:
+                        for _ in range(2):  # the first fit compiles and warms up
+                            trace: list[dict[str, Any]] = []
+                            with recording(trace):
+                                found = train(
+                                    partitions, Binary(1), LOSSES[loss](C), gap_tol=args.gap, solver=args.solver
+                                )
+                        last = found.history[-1]
+                        sent = sum(r["hosts"] * (r["down"] + r["up"]) for r in trace)
+                        each = sum(r["down"] + r["up"] for r in trace) / max(1, len(trace))
+                        print(
+                            f"{name} {loss} {C:g} {n_parts} | {found.solver} {found.n_iter} {len(trace)} | "
+                            f"{sent / 1e6:.2f} {each / 1e3:.2f} | {last['computing']:.3f} {last['communicating']:.3f} "
+                            f"{found.certificate.gap:.1e}",
+                            flush=True,
+                        )
+                        about = {"data": name, "rows": X.shape[0], "columns": X.shape[1], "loss": loss, "C": C}
+                        stored = int(X.nnz if hasattr(X, "nnz") else X.size)
+                        about |= {"stored": stored, "partitions": n_parts, "method": found.solver}
+                        fits.append({**about, "rounds": trace})
+                del partitions
+    if args.json:
+        args.json.write_text(json.dumps(fits))
+        print(f"written to {args.json}")
+
+
+if __name__ == "__main__":
+    main()
