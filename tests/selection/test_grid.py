@@ -9,7 +9,8 @@ from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.selection.early import EarlyEnd
 from hingeline.selection.folds import Fold
-from hingeline.selection.grid import Grid, Study
+from hingeline.selection.grid import Grid
+from hingeline.selection.study import Study
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train
 

@@ -77,7 +77,7 @@ class LinearSVCCV(ClassifierOnDask, LocalLinearSVCCV):  # type: ignore[misc]  # 
                 delattr(self, name)
             for name, value in learned.items():
                 setattr(self, name, value)
-        self._warn_of(search.table)
+        self._warn_of(search.table, watch.late)
 
 
 class _Search:
@@ -146,7 +146,7 @@ class _Search:
             fold=self._folds[number],
             w0=None if last is None else last[problem],
             callback=None if callback is None else lambda progress: callback(chain, progress),
-            **model._how(),
+            **{**model._how(), "max_time": model._stop().after(watch.used()).max_time},  # it is for the whole search
         )
 
     def mean_weights(self, k: int) -> np.ndarray:

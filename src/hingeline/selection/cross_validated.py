@@ -31,11 +31,12 @@ from .choice import choose
 from .early import EarlyEnd
 from .fold_problems import FoldProblems
 from .folds import read_folds
-from .grid import Grid, Study
+from .grid import Grid
 from .path import checked_grid
 from .refit import from_folds
 from .scoring import DEFAULT, HeldOutScore, scorer_of
 from .start import Reached, start_from
+from .study import Study
 from .table import Table
 from .watch import SearchWatch
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..data.problem import Problem
@@ -22,7 +24,9 @@ class FoldProblems:
     """
 
     def __init__(self, rows: TrainingSet, folds: list[Fold], loss: Loss) -> None:
-        self._rows, self._folds, self._loss = rows, folds, loss
+        # Without what users gave: these problems may be sent to other processes.
+        self._rows = replace(rows, X=None, y=None, sample_weight=None)
+        self._folds, self._loss = folds, loss
         self._trainable = [self._trainable_in(number) for number in range(len(folds))]
 
     def problem_at(self, fold: int, k: int, C: float) -> Problem:

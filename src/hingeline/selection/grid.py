@@ -9,75 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from functools import partial
 from threading import Event
-from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..data.matrix import Data
-from ..data.problem import Problem
-from ..kernels.passes import scores_at
-from ..runtime.pace import Pace
 from ..solution import Progress, Solution
 from ..solvers.engines import engines_of
-from ..solvers.stop import Stop
 from .choice import choose
 from .early import EarlyEnd
-from .folds import Fold
+from .remote import Fit, Remote, remote_of
 from .start import Reached
+from .study import Part, Study, part_of, walk_of
 from .table import Cell, Table
 from .walk import Walk
 
 NEWTON_WORK = 4.0  # an iteration of Newton's method, in visits of each row
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is cross-validated.
-
-    Attributes
-    ----------
-    data : Data
-        All rows, read once.
-    folds : list of Fold
-    n_problems : int
-        Problems of a model: one per class if there are more than two classes, else one.
-    problem_at : callable (fold, k, C) -> Problem
-    is_trainable : callable (fold, k) -> bool
-        Whether problem k has anything to learn from in a fold; if not, its class is never predicted (-inf).
-    score : callable (fold, C, values, weights) -> float
-        Score of the held-out rows, from their decision values (n_held_out, n_problems) and each problem's weights.
-    solver, stop, seed, free_intercept
-        How each problem is trained.
-    """
-
-    data: Data
-    folds: list[Fold]
-    n_problems: int
-    problem_at: Callable[[int, int, float], Problem]
-    is_trainable: Callable[[int, int], bool]
-    score: Callable[[int, float, np.ndarray, list[np.ndarray | None]], float]
-    solver: str
-    stop: Stop
-    seed: int
-    free_intercept: bool = False
-
-    @property
-    def test_share(self) -> float:
-        """Held-out rows over training rows."""
-        held_out = sum(fold.held_out.size for fold in self.folds)
-        return held_out / max(1, sum(int(fold.counts.sum(dtype=np.int64)) for fold in self.folds))
-
-
-class Part(NamedTuple):
-    """What one problem gives to a cell."""
-
-    solution: Solution | None  # None if there was nothing to learn from
-    reached: Reached | None
-    values: np.ndarray
 
 
 class Grid:
@@ -130,6 +78,7 @@ class Grid:
         self._n_threads = 1 if study.data.blocks is not None else n_threads
         self.table = Table(Cs, dict(done or {}), len(study.folds))
         self._stopped = Event()
+        self._remote: Remote | None = None
         n_chains = len(study.folds) * study.n_problems
         self._test_share = study.test_share
         each = max(1, self._n_threads // n_chains)
@@ -143,6 +92,8 @@ class Grid:
 
     def run(self) -> Table:
         """Fill the table as far as the rule goes."""
+        if self._callback is None:  # callbacks are called in this process
+            self._remote = remote_of(self._study)
         if self._n_threads == 1:
             self._run_alone()
         else:
@@ -152,20 +103,13 @@ class Grid:
 
     def _walk(self, chain: int, n_threads: int, reached: Mapping[tuple[int, int], Reached]) -> Walk | None:
         study = self._study
-        fold, problem = divmod(chain, study.n_problems)
-        if not study.is_trainable(fold, problem):
-            return None
-        seed = int(np.random.SeedSequence((study.seed, fold, problem)).generate_state(1, np.uint64)[0])
-        return Walk(
-            lambda C: study.problem_at(fold, problem, C),
-            study.solver,
-            study.stop,
-            seed=seed,
-            free_intercept=study.free_intercept,
+        return walk_of(
+            study,
+            chain,
             callback=None if self._callback is None else partial(self._callback, chain),
             cancelled=self._stopped.is_set,
             n_threads=n_threads,
-            reached=reached.get((fold, problem)),
+            reached=reached.get(divmod(chain, study.n_problems)),
             elapsed=self._elapsed,
         )
 
@@ -192,6 +136,8 @@ class Grid:
                         self._take(pending.pop(future), future.result())
             finally:
                 self._stopped.set()  # threads see neither Ctrl-C nor the rule
+                if self._remote is not None:
+                    self._remote.cancel()
 
     def _choose(self, busy: set[int]) -> int | None:
         """Return the chain to go on with: the one at the smallest C, but none that is two rows ahead."""
@@ -203,18 +149,14 @@ class Grid:
         return min(open_chains)[1] if open_chains else None
 
     def _step(self, chain: int) -> Part:
-        """Train a chain's problem for its next C, and score the rows that are held out."""
-        walk = self._walks[chain]
-        held_out = self._study.folds[chain // self._study.n_problems].held_out
-        if walk is None:
-            return Part(None, None, np.full(held_out.size, -np.inf))
-        solution = walk.advance(float(self.table.Cs[self._next[chain]]))
-        assert walk.reached is not None
-        values = np.empty(held_out.size)
-        which = held_out.astype(np.uint64)
-        for begin, end in Pace().slices(values.size):
-            scores_at(self._study.data.rows, which, walk.reached.w, values, begin, end)
-        return Part(solution, walk.reached, values)
+        """Train a chain's problem for its next C, and compute the decision values of the rows that are held out."""
+        walk, C = self._walks[chain], float(self.table.Cs[self._next[chain]])
+        if walk is None or self._remote is None:
+            return part_of(self._study, chain, walk, C)
+        stop = self._study.stop if self._elapsed is None else self._study.stop.after(self._elapsed())
+        part = self._remote.part(Fit(chain, C, stop, walk.reached))
+        walk.reached = part.reached
+        return part
 
     def _take(self, chain: int, part: Part) -> None:
         """Add what a chain has given; if that completes a cell, score it."""
