@@ -143,7 +143,7 @@ def _cross_validate(options: TrainOptions, X: Any, y: np.ndarray) -> int:
 
 def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
     from hingeline.liblinear.search import search
-    from hingeline.progress import counting
+    from hingeline.progress import StepsBar, open_screen
 
     from .train_results import print_json, search_content
 
@@ -152,7 +152,13 @@ def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
         print(f"Doing parameter search with {options.folds}-fold cross validation.", flush=True)
     says = not (options.quiet or options.json)
     tried: list[Found] = []
-    with counting("search", " fits", wanted=not options.quiet) as bar:
+    bar = StepsBar("search", 1, "fits")
+
+    def advance(done: int, most: int) -> None:
+        bar.total = most
+        bar.advance()
+
+    with open_screen(not options.quiet) as screen, screen.showing(bar):
         found = search(
             X,
             y,
@@ -162,7 +168,7 @@ def _search(options: TrainOptions, X: Any, y: np.ndarray) -> int:
             options.start_p,
             partial(print, flush=True) if says else lambda text: None,
             warn,
-            advance=bar,
+            advance=advance,
             tried=tried,
         )
     if options.json:
