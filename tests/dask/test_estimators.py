@@ -9,10 +9,16 @@ import pytest
 from fault_rows import row
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import hingeline
 import hingeline.dask as on_dask
+from hingeline import Hinge, Logistic, SquaredHinge, solve
+from hingeline.dask.inputs import partitions_of
+from hingeline.dask.target import Binary
+from hingeline.dask.train import train
 from hingeline.io import load_model, save_model
+from hingeline.viz import write_report
 
 rng = np.random.default_rng(1)
 X = rng.standard_normal((60, 4))
@@ -58,6 +64,19 @@ def test_the_optimum_of_one_machine(client, case):
         model.support_.compute(), np.flatnonzero(np.atleast_2d(model.dual_coef_.compute()).any(axis=0))
     )
     assert {"seconds", "gap", "computing", "communicating", "bytes"} <= set(model.history_.dtype.names)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5, 16])
+def test_the_optimum_for_any_number_of_partitions(client, n_parts):
+    rows = np.array_split(np.arange(60), n_parts)
+    placed = partitions_of(client, [dask.delayed(X[r]) for r in rows], [dask.delayed(binary[r]) for r in rows])
+    signs = np.where(binary == "yes", 1, -1)
+    for loss in (Hinge, SquaredHinge, Logistic):
+        for C in (0.01, 1.0, 100.0):
+            found = train(placed, Binary("yes"), loss(C), gap_tol=1e-5)
+            alone = solve(X, signs, loss(C), gap_tol=1e-7)
+            assert found.certificate.gap <= 1e-5
+            assert found.certificate.primal == pytest.approx(alone.certificate.primal, rel=1.1e-5)
 
 
 @pytest.mark.parametrize("case", ["squared hinge", "three classes", "logistic, three classes", "regression"])
@@ -146,6 +165,25 @@ def test_warm_start(client):
     model.fit(x, three)
     assert model.n_iter_ < rounds
     np.testing.assert_allclose(model.coef_, before, atol=1e-2)
+
+
+def test_a_cap_warns_where_the_fit_was_called(client):
+    with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
+        on_dask.LinearSVC(loss="hinge", C=100.0, gap_tol=1e-9, max_iter=1).fit(x, binary)
+    assert caught[0].filename == __file__
+
+
+def test_what_is_seen_of_a_fit(client, tmp_path, capsys):
+    seen = []
+    model = on_dask.LinearSVC(loss="hinge", verbose=1).set_callbacks(seen.append).fit(x, three)
+    assert "[LinearSVC]" in capsys.readouterr().out
+    assert {progress.problem for progress in seen} == {0, 1, 2}
+    assert all(progress.traffic.bytes > 0 for progress in seen)
+    for number, fitted in enumerate((model, model.to_local())):
+        page = tmp_path / f"{number}.html"
+        write_report(fitted, page)
+        assert "LinearSVC" in page.read_text(encoding="utf-8")
+    on_dask.LinearSVC(keep_dual=False).fit(x, three).to_local(dual=True)
 
 
 def test_without_a_client_a_cluster_is_started_and_closed():

@@ -35,6 +35,7 @@ class OnDask:
 
     _local: ClassVar[Any]  # the class of one machine
     _defaults: ClassVar[dict[str, Any]] = {}  # of parameters, that differ from those of one machine
+    _depth_of_fit = 7
     _limits: ClassVar[dict[str, list[Any]]] = {}  # constraints on parameters, likewise
 
     def __init__(self, *args: Any, client: Client | None = None, **parameters: Any) -> None:

@@ -62,6 +62,8 @@ def from_zero(problem: Any, k: int) -> dict[str, Any]:
 class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
     """Trains one problem, or one per class, by ``solver`` with the stop rules and caps of the parameters."""
 
+    _depth_of_fit = 5  # calls from what a user calls to the warning that names it
+
     def _bias(self) -> float:
         """Return the value of the constant feature whose weight is the intercept."""
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -214,7 +216,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
                 f"{worst.certificate.violation:.2e}. The model is usable, its objective is within that gap of the "
                 f"optimum. {remedy}",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=self._depth_of_fit,
             )
 
     def _advice(self, rows: TrainingSet) -> str:
