@@ -111,3 +111,16 @@ def test_timestamps_are_certified(loss, free):
         solution = solve(X, y, loss(10.0 ** rng.uniform(-4, 3)), bias=1.0, free_intercept=free)
         assert solution.converged
         assert solution.certificate.gap < 1e-3
+
+
+@pytest.mark.parametrize("loss", [EpsilonInsensitive, Pinball])
+def test_many_targets_that_are_met_exactly(loss):
+    """Many rows at a kink, and a large C: what a stage gains is invisible for many stages, and then alpha moves."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n, d = 25, int(rng.integers(1, 6))
+        X = rng.integers(-5, 6, size=(n, d)).astype(float)
+        y = X @ rng.integers(-5, 6, size=d) + rng.choice([0.0, 1.0], size=n)
+        solution = solve(X, y, loss(10.0 ** rng.uniform(3, 6)), bias=1.0)
+        assert solution.converged
+        assert solution.certificate.gap < 1e-3

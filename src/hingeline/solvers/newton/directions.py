@@ -75,6 +75,7 @@ class Directions:
         """Forget the Gram matrix: the band has changed unseen."""
         self._G: Matrix = np.zeros((0, 0))
 
+    @np.errstate(over="ignore", invalid="ignore")  # smoothing may be so narrow: such directions are not taken
     def find(self, at: Curved) -> tuple[Vector, Vector | None]:
         """Solve (I + Z_B' S Z_B) p = -residual; returns p, and what is left of the equation if it is not exact.
 

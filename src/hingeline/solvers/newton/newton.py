@@ -227,7 +227,7 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
                 raise Ended("rounding")
             continue
         # A narrower stage is worth more than the last digits of this one, unless it is to be the last.
-        passing = decrement <= LOOSE * smoothed.gap and not smoothed.is_within(run.stop)
+        passing = smoothed.may_pass and decrement <= LOOSE * smoothed.gap and not smoothed.is_within(run.stop)
         if solved or passing or exhausted:
             failed = not (solved or (passing and smoothed.gap > NOTHING * smoothed.primal))
             failed_stages += failed
@@ -239,4 +239,4 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
             fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
             stays = fast or (halved and smoothed.is_within(run.stop, CLOSE))
             last_stage, steps = smoothed.violation, 0
-            smoothed.next_stage(WIDER if failed else 1.0 if stays else NARROWER)
+            smoothed.next_stage(WIDER if failed else 1.0 if stays else NARROWER ** (1 + idle))

@@ -26,7 +26,8 @@ ROUGH_LINE_ACCURACY = 0.3  # squared losses: exact searches may end at one kink 
 ROUGH_SEARCHES = range(4, 12)
 FAR_HIGHER = 1e6  # times the objective
 DEPENDENT = 1e12  # condition number from which columns depend on each other as far as a Hessian can tell
-UNSEEN = 1e-9  # decrease over the objective that a line search cannot see for rounding
+UNSEEN = 1e-14  # decrease, over the terms it is the sum of, that a line search cannot see for rounding
+SHARES = (1.0, 1e-3, 1e-6, 1e-9, 1e-12, 0.0)  # of a step that a line search was too short for: P rises by far
 ROUGH, ROUGH_STEPS = 1e-3, 3  # share of the objective that the decrease is below and the distance above; steps in a row
 INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
 SMALLEST_DECREMENT = 1e-16  # promised decrease over |w|^2: beyond, rounding has it
@@ -109,6 +110,11 @@ class Smoothed:
         If scores are precise, the residual matters for the gap alone.
         """
         return self.is_near if self.is_precise else self.error <= INNER * self.violation
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether a stage may end before it is solved: not if the scores had to be precise, since alpha is far off."""
+        return not self.is_precise or 0.5 * self.distance <= self.gap
 
     def is_exhausted(self, decrement: float) -> bool:
         """Tell whether rounding allows no more, after a step that promised ``decrement``."""
@@ -194,12 +200,17 @@ class Smoothed:
         taus, tau = self.shards.first_taus, 1.0
         values = rows.project(p, low, taus)
         self._propose(p, left, decrement)
-        if left is not None or decrement > UNSEEN * self.primal:
+        if left is not None or decrement > UNSEEN * rows.size_along_line():
             tau = self.shards.step_to_minimum(self._line(p, decrement, accuracy), taus, values)
         self._directions.damp(tau)
-        move(self.w, self._low, tau, p, low)
-        self._place()
-        self._locate(*self.shards.respond(0.0, afresh=True))
+        w, w_low, highest = self.w.copy(), self._low.copy(), 2.0 * self.primal + self.gap
+        for share in SHARES:
+            self.w[:], self._low[:] = w, w_low
+            move(self.w, self._low, share * tau, p, low)
+            self._place()
+            self._locate(*self.shards.respond(0.0, afresh=True))
+            if self.primal <= highest:
+                break
         nearer = self.distance < 0.5 * self._nearest
         self._idle, self._nearest = (0, self.distance) if nearer else (self._idle + 1, self._nearest)
         return decrement

@@ -49,6 +49,11 @@ class PreciseRows:
         self._shard.derivatives(taus, out)
         return out
 
+    def size_along_line(self) -> float:
+        """Return the sum of |alpha_i t_i|: what the derivative along the line is made of."""
+        vectors = self._shard.vectors
+        return float(np.abs(vectors.alpha) @ np.abs(vectors.t))
+
     def place(self, w: Vector, low: Vector) -> None:
         """Compute the margins at w."""
         without_products(self._at_zero, self._Z, w, low, self._shard.vectors.m)
