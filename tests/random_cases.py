@@ -49,7 +49,11 @@ def draw(seed: int, *, any_layout: bool = True) -> Case:
     n, d = int(rng.integers(3, MOST_ROWS + 1)), int(rng.integers(1, MOST_COLUMNS + 1))
     kind = str(rng.choice(list(KINDS)))
     X = KINDS[kind](rng, n, d)
-    name = str(rng.choice(["svc", "svc", "multiclass", "crammer_singer", "l1", "logistic", "svr", "svr", "one_class"]))
+    name = str(
+        rng.choice(
+            ["svc", "svc", "multiclass", "crammer_singer", "l1", "logistic", "multinomial", "svr", "svr", "one_class"]
+        )
+    )
     model, y = MODELS[name](rng, X)
     if rng.random() < 0.3:
         model.set_params(tol=10.0 ** rng.integers(-9, 0))
@@ -212,7 +216,16 @@ def _l1(rng: np.random.Generator, X: np.ndarray) -> tuple[Any, np.ndarray]:
 def _logistic(rng: np.random.Generator, X: np.ndarray) -> tuple[Any, np.ndarray]:
     k = 2 if rng.random() < 0.7 else int(rng.integers(2, 1 + min(4, len(X))))
     how = {"solver": _solver(rng, SOLVERS), "class_weight": _class_weight(rng, k), **_shared(rng)}
+    if k > 2:
+        how["multi_class"] = str(rng.choice(["auto", "ovr"]))
     return LogisticRegression(**how), _labels(rng, X, k)
+
+
+def _multinomial(rng: np.random.Generator, X: np.ndarray) -> tuple[Any, np.ndarray]:
+    k = int(rng.integers(3, 6))
+    intercept = [True, True, False, "regularised"][rng.integers(4)]
+    how = {**_shared(rng), "fit_intercept": intercept, "solver": _solver(rng, ["newton", "newton_cg"])}
+    return LogisticRegression(class_weight=_class_weight(rng, k), **how), _labels(rng, X, min(k, len(X)))
 
 
 def _svr(rng: np.random.Generator, X: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -243,6 +256,7 @@ MODELS = {
     "crammer_singer": _crammer_singer,
     "l1": _l1,
     "logistic": _logistic,
+    "multinomial": _multinomial,
     "svr": _svr,
     "one_class": _one_class,
 }

@@ -52,6 +52,19 @@ class Exact:
             return (1 + m.exp()).ln()
 
     @staticmethod
+    def logsumexp(f: list[Decimal]) -> Decimal:
+        """Return log(sum of exp(f_c))."""
+        largest = max(f)
+        with localcontext(DIGITS_OF_LOGARITHMS):
+            return largest + sum(((f_c - largest).exp() for f_c in f if f_c > largest - 2000), Decimal(0)).ln()
+
+    @staticmethod
+    def entropy_term(p: Decimal) -> Decimal:
+        """Return -p log(p)."""
+        with localcontext(DIGITS_OF_LOGARITHMS):
+            return -p * p.ln() if p > 0 else Decimal(0)
+
+    @staticmethod
     def entropy(a: Decimal) -> Decimal:
         """Return -a log(a) - (1 - a) log(1 - a)."""
         with localcontext(DIGITS_OF_LOGARITHMS):
@@ -73,6 +86,17 @@ class Compensated:
     def softplus(m: float) -> float:
         """Return log(1 + exp(m))."""
         return max(m, 0.0) + log1p(exp(-abs(m)))
+
+    @staticmethod
+    def logsumexp(f: list[float]) -> float:
+        """Return log(sum of exp(f_c))."""
+        largest = max(f)
+        return largest + log1p(fsum(exp(f_c - largest) for f_c in f) - 1.0)
+
+    @staticmethod
+    def entropy_term(p: float) -> float:
+        """Return -p log(p)."""
+        return -p * log(p) if p > 0.0 else 0.0
 
     @staticmethod
     def entropy(a: float) -> float:
@@ -317,6 +341,66 @@ def crammer_singer_truth(
 
 
 @_in_100_digits
+def multinomial_truth(
+    X: np.ndarray,
+    codes: np.ndarray,
+    C: np.ndarray,
+    W: np.ndarray,
+    b: np.ndarray,
+    alpha: np.ndarray,
+    bias: float,
+    free: bool,
+) -> Truth:
+    """Recompute the multinomial problem; alpha has a row per row of X."""
+    arithmetic: Any = Exact() if X.size * len(W) <= LARGEST_EXACT else Compensated()
+    number = arithmetic.number
+    (n, d), k = X.shape, len(W)
+    scores = [arithmetic.times(X, W[c]) for c in range(k)]
+    offsets = [number(value) for value in b]
+    w = [number(value) for value in W.ravel()]
+    v = [value for c in range(k) for value in arithmetic.times(np.ascontiguousarray(X.T), alpha[:, c])]
+    sums = [arithmetic.times(np.ones((1, n)), alpha[:, c])[0] for c in range(k)]
+    if bias and not free:
+        w += [value / number(bias) for value in offsets]
+        v += [number(bias) * value for value in sums]
+    losses, dual, outside, violation = 0, 0, 0.0, 0.0
+    for i in range(n):
+        own, C_i = int(codes[i]), number(C[i])
+        a = [number(value) for value in alpha[i]]
+        if C_i == 0:
+            outside = max(outside, float(max(map(abs, a))))
+            continue
+        f = [scores[c][i] + offsets[c] for c in range(k)]
+        lse = arithmetic.logsumexp(f)
+        losses += C_i * (lse - f[own])
+        p = [(1 if c == own else 0) - a[c] / C_i for c in range(k)]
+        dual += C_i * sum(arithmetic.entropy_term(max(p_c, 0)) for p_c in p)
+        outside = max(outside, float(max(abs(sum(a)) / C_i, *(-p_c for p_c in p))))
+        violation = max(violation, *(abs(float(p[c]) - exp(max(float(f[c] - lse), -700.0))) for c in range(k)))
+    primal = sum(value * value for value in w) / 2 + losses
+    difference = primal + sum(value * value for value in v) / 2 - dual
+    sizes = 2.0 * ((np.abs(X) @ np.abs(W).T).max(axis=1) + np.abs(b).max()) + 1.0
+    errors = (d + k + 3) * U * sizes
+    moved = (n + 3) * U * np.append(np.abs(X.T) @ np.abs(alpha), (0.0 if free else bias) * np.abs(alpha).sum(axis=0))
+    delta = float(np.sqrt(moved @ moved))
+    apart = float(sum((a - c) ** 2 for a, c in zip(w, v, strict=True))) ** 0.5
+    rows = float((C + np.abs(alpha).sum(axis=1)) @ errors) + 8.0 * k * U * float(C.sum())
+    weight, of_balance, balance = float(np.abs(alpha).sum()), 0.0, 0.0
+    if free and weight > 0.0:  # what is left of sum_i alpha_ic = 0 is worth b_c each
+        balance = max(abs(float(value)) for value in sums) / weight
+        of_balance = sum(abs(float(value)) * abs(float(b_c)) for value, b_c in zip(sums, b, strict=True))
+    return Truth(
+        float(primal),
+        float(difference),
+        max(outside, balance),
+        violation,
+        4.0 * rows + 1e-13 * float(primal),
+        4.0 * (rows + delta * (apart + delta) + of_balance) + 1e-9 * float(difference) + 1e-15 * float(primal),
+        4.0 * float(errors.max()) + (n + 3) * U,
+    )
+
+
+@_in_100_digits
 def one_class_truth(X: np.ndarray, C: np.ndarray, nu: float, w: np.ndarray, rho: float, alpha: np.ndarray) -> Truth:
     """Recompute the one-class problem."""
     arithmetic: Any = Exact() if X.size <= LARGEST_EXACT else Compensated()
@@ -364,8 +448,10 @@ def truths(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list
         "bias": float(model.intercept_scaling) if model.fit_intercept else 0.0,
         "free": model.fit_intercept == "free",
         "over_columns": getattr(model, "penalty", "l2") != "l2",
-        "l1": {"l1": 1.0, "elasticnet": getattr(model, "l1_ratio", None)}.get(getattr(model, "penalty", "l2"), 0.0),
+        "l1": 1.0 if getattr(model, "penalty", "l2") == "l1" else 0.0,
     }
+    if hasattr(model, "l1_ratio"):
+        shared |= _logistic_problem(model)
     dual = np.atleast_2d(model.dual_coef_)
     C = model.C * weights
     if not hasattr(model, "classes_"):
@@ -383,6 +469,9 @@ def truths(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list
             coef, dual = np.vstack([-coef, coef]) / 2.0, np.vstack([-dual, dual])
             intercepts = np.array([-intercepts[0], intercepts[0]]) / 2.0
         return [crammer_singer_truth(X, codes, C * of_class[codes], coef, intercepts, dual.T, shared["bias"])]
+    if shared["loss"] == "logistic" and model._is_multinomial(len(model.classes_)):
+        rows, how = C * of_class[codes], (shared["bias"], shared["free"])
+        return [multinomial_truth(X, codes, rows, coef, intercepts, dual.T, *how)]
     found = []
     for k in range(len(coef)):
         positive = codes == (1 if len(coef) == 1 else k)
@@ -391,6 +480,14 @@ def truths(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list
         sign = np.where(positive, 1.0, -1.0)
         found.append(truth(Problem(y=sign, C=rows, w=coef[k], b=float(intercepts[k]), beta=dual[k], **shared)))
     return found
+
+
+def _logistic_problem(model: Any) -> dict[str, Any]:
+    """Return what is special to LogisticRegression: its intercept is free, and ``l1_ratio`` names the penalty."""
+    free = bool(model.fit_intercept) and model.fit_intercept != "regularised" and model.solver != "liblinear"
+    l1 = {"l1": 1.0, "l2": 0.0}.get(model.penalty, model.l1_ratio or 0.0)
+    over_columns = l1 > 0.0 or model.penalty == "elasticnet"
+    return {"free": free, "l1": l1, "over_columns": over_columns, **({"bias": 1.0} if free else {})}
 
 
 def complaints(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list[str]:

@@ -23,6 +23,7 @@ VARIANTS = [  # each class, and each way through it that is not that of its defa
     LogisticRegression(penalty="elasticnet", l1_ratio=0.5),
     OneClassSVM(),
     LinearSVCCV(Cs=[0.1, 1.0]),
+    LogisticRegression(multi_class="ovr", solver="liblinear"),
     LogisticRegressionCV(Cs=[0.1, 1.0], n_jobs=2),
     LinearSVRCV(Cs=[0.1, 1.0]),
     LinearSVC(fit_intercept="free", class_weight="balanced"),  # these and more: tools/check_settings.py

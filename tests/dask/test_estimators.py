@@ -33,7 +33,7 @@ CASES = {
     "hinge": ("LinearSVC", {"loss": "hinge", "C": 10.0, "fit_intercept": "free"}, binary, weights),
     "three classes": ("LinearSVC", {"class_weight": "balanced", "fit_intercept": False}, three, weights),
     "logistic": ("LogisticRegression", {"class_weight": {"yes": 3.0}}, binary, None),
-    "logistic, three classes": ("LogisticRegression", {"C": 0.1}, three, None),
+    "logistic, three classes": ("LogisticRegression", {"C": 0.1, "multi_class": "ovr"}, three, None),
     "regression": ("LinearSVR", {"epsilon": 0.1, "intercept_scaling": 2.0}, targets, weights),
     "quantile": ("LinearSVR", {"loss": "pinball", "quantile": 0.9, "C": 0.5}, targets, None),
 }

@@ -96,7 +96,8 @@ def test_logistic_equals_a_general_minimiser():
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_logistic_regression_equals_sklearn(C, class_weight):
     X, y = LABELLED
-    ours = LogisticRegression(C=C, gap_tol=1e-12, class_weight=class_weight, intercept_scaling=2.0).fit(X, y, WEIGHTS)
+    how = {"fit_intercept": "regularised", "intercept_scaling": 2.0}
+    ours = LogisticRegression(C=C, gap_tol=1e-12, class_weight=class_weight, **how).fit(X, y, WEIGHTS)
     balanced = {c: WEIGHTS.sum() / (2.0 * WEIGHTS[y == c].sum()) for c in (-1, 1)}  # as scikit-learn does since 1.7
     factor = balanced if class_weight else None
     theirs = SklearnLogisticRegression(

@@ -173,8 +173,8 @@ def test_what_it_cannot_do():
     with pytest.raises(ValueError, match="does not train"):
         LinearSVC(penalty="l1", solver="newton").fit(X, y)
     with pytest.raises(ValueError, match="needs an l1_ratio"):
-        LogisticRegression(penalty="elasticnet").fit(X, y)
-    with pytest.raises(ValueError, match="leave it None"):
+        LogisticRegression(penalty="elasticnet", l1_ratio=None).fit(X, y)
+    with pytest.raises(ValueError, match="leave l1_ratio or penalty out"):
         LogisticRegression(penalty="l1", l1_ratio=0.5).fit(X, y)
     with pytest.raises(ValueError, match="between 0 and 1"):
         train("logistic", X, y, l1_ratio=1.5)

@@ -40,11 +40,12 @@ def test_svc(loss, intercept, solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("intercept", [False, True, "regularised"])
 def test_logistic(intercept, solver):
     model = LogisticRegression(fit_intercept=intercept, solver=solver)
     assert wrong_with(model, X, Y) == []
     assert wrong_with(model.set_params(class_weight={0: 2.0}), X3, Y3, WEIGHTS) == []
+    assert wrong_with(model.set_params(multi_class="ovr"), X3, Y3, WEIGHTS) == []
 
 
 @pytest.mark.parametrize("solver", ["auto", "hybrid"])

@@ -5,8 +5,8 @@ import pytest
 import sklearn
 from problems import classification, csr, regression
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.metrics import accuracy_score, get_scorer, make_scorer, r2_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, check_cv, cross_val_score
+from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, r2_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold, check_cv, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -242,3 +242,36 @@ def test_verbose(capsys):
 def test_score_is_r2_for_a_regression():
     search = LinearSVRCV(Cs=CS).fit(X_REAL, Y_REAL)
     assert search.score(X_REAL, Y_REAL) == pytest.approx(r2_score(Y_REAL, search.predict(X_REAL)))
+
+
+def test_multinomial_folds_agree_with_fits_on_their_rows():
+    X, y = classification(120, 5, seed=8, n_classes=4)
+    Cs, folds = [0.1, 1.0], StratifiedKFold(3)
+    search = LogisticRegressionCV(Cs=Cs, cv=folds, scoring="neg_log_loss", early_stopping=False, n_jobs=2).fit(X, y)
+    for number, (train, test) in enumerate(folds.split(X, y)):
+        for k, C in enumerate(Cs):
+            model = LogisticRegression(C=C).fit(X[train], y[train])
+            expected = -log_loss(y[test], model.predict_proba(X[test]), labels=model.classes_)
+            assert search.scores_[k, number] == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(search.coef_, LogisticRegression(C=search.C_).fit(X, y).coef_, rtol=1e-5, atol=1e-7)
+    assert search.predict_proba(X).shape == (120, 4)
+    assert search.to_sklearn().C == search.C_
+
+
+@pytest.mark.parametrize("multi_class", ["auto", "ovr"])
+def test_a_fold_may_lack_a_class(multi_class):
+    X, y = classification(60, 4, seed=9, n_classes=3)
+    y[y == 2] = 0
+    y[:3] = 2  # all of them in the first fold
+    folds = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]
+    search = LogisticRegressionCV(Cs=[1.0], cv=folds, scoring="neg_log_loss", multi_class=multi_class).fit(X, y)
+    assert np.isfinite(search.scores_).all()
+
+
+def test_what_sklearn_has_and_this_has_not():
+    X, y = classification(30, 3)
+    assert LogisticRegressionCV(Cs=[1.0], l1_ratios=(0,), use_legacy_attributes=False).fit(X, y).C_ == 1.0
+    with pytest.raises(ValueError, match="GridSearchCV"):
+        LogisticRegressionCV(l1_ratios=(0.0, 0.5)).fit(X, y)
+    with pytest.raises(ValueError, match="C_ is a number"):
+        LogisticRegressionCV(use_legacy_attributes=True).fit(X, y)

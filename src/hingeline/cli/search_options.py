@@ -117,8 +117,11 @@ def estimator_of(args: argparse.Namespace, grid: np.ndarray, y: np.ndarray) -> A
     kind: Any = LinearSVCCV
     splitter: Any = StratifiedKFold
     own: dict[str, Any] = {"loss": args.loss, "class_weight": dict(class_weights(args)) or None}
-    if args.loss == "logistic":
+    intercept: bool | str = "free" if args.free else args.bias > 0.0
+    if args.loss == "logistic":  # as LIBLINEAR trains it
         kind = LogisticRegressionCV
+        own["multi_class"] = "ovr"
+        intercept = "regularised" if intercept is True else intercept
         del own["loss"]
     elif args.loss in REGRESSIONS:
         kind, splitter, own = LinearSVRCV, KFold, {"loss": args.loss, "epsilon": args.epsilon}
@@ -129,7 +132,7 @@ def estimator_of(args: argparse.Namespace, grid: np.ndarray, y: np.ndarray) -> A
         solver=args.solver,
         tol=args.tol,
         gap_tol=args.gap,
-        fit_intercept="free" if args.free else args.bias > 0.0,
+        fit_intercept=intercept,
         intercept_scaling=max(args.bias, 0.0) or 1.0,
         random_state=args.seed,
         **own,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import hingeline.estimators as local
 
@@ -49,8 +49,9 @@ class LogisticRegression(ClassifierOnDask, local.LogisticRegression):
     solver, client
         As in ``hingeline.dask.LinearSVC``.
     penalty, dual, tol, gap_tol, C, fit_intercept, intercept_scaling, class_weight, random_state, max_iter, max_time,
-    verbose, warm_start, n_jobs, l1_ratio
-        As in ``hingeline.LogisticRegression``, with the limits of ``hingeline.dask.LinearSVC``.
+    verbose, warm_start, n_jobs, l1_ratio, multi_class
+        As in ``hingeline.LogisticRegression``, with the limits of ``hingeline.dask.LinearSVC``: there is no multinomial
+        problem on Dask.
 
     Attributes
     ----------
@@ -59,6 +60,7 @@ class LogisticRegression(ClassifierOnDask, local.LogisticRegression):
     """
 
     _local = local.LogisticRegression
+    _defaults: ClassVar[dict[str, Any]] = {"penalty": "l2", "multi_class": "ovr"}
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes: lazily for collections, at once for arrays."""

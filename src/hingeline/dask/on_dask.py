@@ -27,7 +27,12 @@ from .train import SOLVERS, train
 from .training_set import ClusterSet, classified
 
 ON_THE_CLUSTER = ("dual_coef_", "support_")  # attributes that have one entry per row
-UNCHANGED = {"penalty": "l2", "multi_class": "ovr", "n_jobs": None}  # parameters whose other values are for one machine
+UNCHANGED = {
+    "penalty": "l2",
+    "l1_ratio": 0.0,
+    "multi_class": "ovr",
+    "n_jobs": None,
+}  # parameters whose other values are for one machine
 
 
 class OnDask:
@@ -115,9 +120,8 @@ class OnDask:
     def _how(self) -> dict[str, Any]:
         """Return how ``train`` is to go about it."""
         me: Any = self
-        free = me.fit_intercept == "free"
         how = {name: getattr(me, name) for name in ("solver", "tol", "gap_tol", "max_iter", "max_time")}
-        return {**how, "bias": me._bias(), "free": free}
+        return {**how, "bias": me._bias(), "free": me._intercept_is_free()}
 
     def _train(self, rows: Any, start: Start, watch: Watch) -> list[Solution]:
         """Train the problems one after the other: each of them has the whole cluster."""

@@ -68,6 +68,14 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         """Return the value of the constant feature whose weight is the intercept."""
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
+    def _intercept_is_free(self) -> bool:
+        """Tell whether the intercept is left out of the regulariser."""
+        return getattr(self, "fit_intercept", None) == "free"
+
+    def _engine(self) -> str:
+        """Return the engine that ``solver`` asks for."""
+        return str(self.solver)
+
     def _loss(self) -> Loss:
         """Return the loss that the parameters describe."""
         raise NotImplementedError
@@ -126,7 +134,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
 
         def train_one(k: int, **how: Any) -> Solution:
             problem = rows.problem(k, loss)
-            how |= {"solver": self.solver, **start(problem, k)}
+            how |= {"solver": self._engine(), **start(problem, k)}
             with watch.problem(k) as callback:
                 left = stop.after(perf_counter() - begun)
                 return watch.solved(k, trainer(problem, stop=left, seed=int(seeds[k]), callback=callback, **how))
@@ -139,7 +147,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
 
     def _trainer(self, data: Data) -> Callable[..., Solution]:
         """Return the function that trains one problem over ``data``."""
-        return train_free if self.fit_intercept == "free" else train
+        return train_free if self._intercept_is_free() else train
 
     def _shape_of_variables(self, rows: TrainingSet) -> tuple[int, ...]:
         """Return the shape of what a problem can start from: dual variables."""

@@ -164,17 +164,13 @@ class LinearSVC(SparsePenaltyClassifier):
         if self.fit_intercept == "free":
             raise ValueError('multi_class="crammer_singer" has no free intercept: choose fit_intercept=True or False.')
         assert isinstance(rows, ClassificationSet)
-        codes, weights = rows.codes, rows.weights
-        if rows.class_weights is not None:
-            of_rows = rows.class_weights[codes]
-            weights = of_rows if weights is None else weights * of_rows
         watch.begin(1)
         with watch.problem(0) as callback:
             solution = train_crammer_singer(
                 rows.data,
-                codes,
+                rows.codes,
                 rows.classes.size,
-                weights,
+                rows.row_weights(),
                 float(self.C),
                 self.solver,
                 self._stop(),

@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
+from math import inf
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, logsumexp
-from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
+from scipy.special import log_expit, log_softmax, logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels.losses import Logistic, Loss
+from ..solvers.engines import AUTO, NEWTON, NEWTON_CG, SOLVERS
+from ..solvers.multinomial.multinomial import SOLVERS as MULTINOMIAL_SOLVERS
 from .classifier import CLASSIFIER_CONSTRAINTS
-from .sparse_penalty import SparsePenaltyClassifier
+from .sklearn_logistic import one_versus_rest, unfitted
+from .softmax_classifier import SoftmaxClassifier
+
+PENALTIES = {"l2": 0.0, "l1": 1.0}  # the share of |w|_1 in them
+SKLEARN_SOLVERS = {  # scikit-learn's, and the engines that stand for them
+    "lbfgs": AUTO,
+    "liblinear": AUTO,
+    "newton-cg": NEWTON_CG,
+    "newton-cholesky": NEWTON,
+    "sag": AUTO,
+    "saga": AUTO,
+}
 
 
-class LogisticRegression(SparsePenaltyClassifier):
+class LogisticRegression(SoftmaxClassifier):
     """Logistic regression, trained exactly, with a certificate.
 
-    Minimises |w|^2/2 + C sum_i log(1 + exp(-y_i f(x_i))). Parameters with scikit-learn's names mean what they mean in
-    ``sklearn.linear_model.LogisticRegression`` with ``solver="liblinear"``: more than two classes are trained one
-    against the rest (scikit-learn's other solvers are multinomial there), and the intercept is regularised unless
-    ``fit_intercept="free"``.
+    Minimises |w|^2/2 + C sum_i log(1 + exp(-y_i f(x_i))) for two classes, f(x) = <x, w> + b. More classes are trained
+    in one problem, the multinomial: sum_c |w_c|^2/2 + C sum_i (log sum_c exp(f_c(x_i)) - f_{y_i}(x_i)). Intercepts are
+    not regularised. Parameters with scikit-learn's names mean what they mean in
+    ``sklearn.linear_model.LogisticRegression``.
 
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet"}
-        |w|^2/2, |w|_1, or l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. With the last two, columns are visited instead of
-        rows, ``max_iter`` counts Newton iterations, and ``tol`` is for the optimality conditions of the weights.
+    penalty : {"deprecated", "l2", "l1", "elasticnet"} or None
+        As in scikit-learn, where it is deprecated: leave it, and set ``l1_ratio`` and ``C``. "l2" is ``l1_ratio=0``,
+        "l1" is ``l1_ratio=1``, "elasticnet" takes ``l1_ratio``, and None is ``C=np.inf``.
+    C : float
+        Weight of the loss. ``np.inf``: no penalty. The model is then that of a C which is as good as infinity, and
+        objectives and dual variables are divided by it. If the classes can be separated, there is no optimum: ``fit``
+        warns, and the model is finite.
+    l1_ratio : float
+        Share of |w|_1 in the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. Above 0, columns are visited instead of
+        rows, more than two classes are trained one against the rest, ``max_iter`` counts Newton iterations, and
+        ``tol`` is for the optimality conditions of the weights.
     dual : {"auto"} or bool
         Has no effect: every engine returns the primal and the dual solution. Accepted because scikit-learn has it.
     tol : float
@@ -36,18 +57,20 @@ class LogisticRegression(SparsePenaltyClassifier):
         difference between the probability that the model gives to a row and the one that its dual variable stands for.
     gap_tol : float, optional
         Relative duality gap at which training ends. If it is given, ``tol`` is not used.
-    C : float
-        Weight of the loss.
-    fit_intercept : bool or "free"
-        True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
-        other weight. "free": it is not regularised.
+    fit_intercept : bool, "free" or "regularised"
+        True, or "free": the intercept is not regularised. "regularised": it is the weight of a constant feature of
+        value ``intercept_scaling``, as in LIBLINEAR.
     intercept_scaling : float
+        Used if the intercept is regularised, as in scikit-learn.
     class_weight : dict or "balanced", optional
+        Multiplies C by class. One against the rest, the rest has weight 1, as in LIBLINEAR.
     random_state : int, RandomState or None
         Seeds the order in which rows are visited.
-    solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
+    solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"} or one of scikit-learn's
         Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
-        as accurately as rounding allows, unless ``gap_tol`` is given.
+        as accurately as rounding allows, unless ``gap_tol`` is given. scikit-learn's names are understood: "newton-cg"
+        and "newton-cholesky" are "newton_cg" and "newton", "liblinear" is "auto" with ``fit_intercept="regularised"``
+        and ``multi_class="ovr"``, and the others, which have the same optimum, are "auto".
     max_iter, max_time : optional
         Caps on sweeps (Newton: iterations) and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the
         model is usable.
@@ -55,21 +78,26 @@ class LogisticRegression(SparsePenaltyClassifier):
         Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
-        weights.
+        weights. The multinomial problem starts from the weights.
     keep_dual : bool
         False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
         with the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
         Threads. They share the problems of several classes, and the rows of a large problem.
-    l1_ratio : float, optional
-        Share of |w|_1 in the penalty "elasticnet". With "l2" it must be None or 0, with "l1" None or 1.
+    multi_class : {"auto", "multinomial", "ovr"}
+        How more than two classes are trained: all in one problem, or each against the rest. "auto": in one problem, but
+        one against the rest if ``l1_ratio`` is above 0 or ``solver`` names a coordinate engine ("baseline", "avsf",
+        "hybrid"), which the multinomial problem has not.
 
     Attributes
     ----------
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
-    dual_coef_, support_, n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_
-        As in ``LinearSVC``.
+    dual_coef_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
+        alpha_i y_i for a binary problem. In the multinomial problem alpha_ic = C_i ([c = y_i] - p_ic), with p_ic the
+        probability of class c; w_c = sum_i alpha_ic x_i in both.
+    support_, n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_, per_class_
+        As in ``LinearSVC``. The multinomial problem is one, so ``per_class_`` has one row.
     kkt_violation_, duality_gap_, objective_, dual_objective_
         The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
         ``objective_``.
@@ -77,18 +105,23 @@ class LogisticRegression(SparsePenaltyClassifier):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **CLASSIFIER_CONSTRAINTS,
-        "penalty": [StrOptions({"elasticnet", "l1", "l2"})],
+        "penalty": [StrOptions({"deprecated", "elasticnet", "l1", "l2"}), None],
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0.0, 1.0, closed="both"), None],
+        "solver": [StrOptions({*SOLVERS, *SKLEARN_SOLVERS})],
+        "fit_intercept": ["boolean", StrOptions({"free", "regularised"})],
+        "multi_class": [StrOptions({"auto", "multinomial", "ovr"})],
     }
 
     def __init__(
         self,
-        penalty: str = "l2",
+        penalty: str | None = "deprecated",
         *,
+        C: float = 1.0,
+        l1_ratio: float | None = 0.0,
         dual: bool | str = "auto",
         tol: float = 1e-4,
         gap_tol: float | None = None,
-        C: float = 1.0,
         fit_intercept: bool | str = True,
         intercept_scaling: float = 1.0,
         class_weight: dict[Any, float] | str | None = None,
@@ -100,13 +133,14 @@ class LogisticRegression(SparsePenaltyClassifier):
         warm_start: bool = False,
         keep_dual: bool = True,
         n_jobs: int | None = None,
-        l1_ratio: float | None = None,
+        multi_class: str = "auto",
     ) -> None:
         self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
         self.dual = dual
         self.tol = tol
         self.gap_tol = gap_tol
-        self.C = C
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
@@ -118,45 +152,107 @@ class LogisticRegression(SparsePenaltyClassifier):
         self.warm_start = warm_start
         self.keep_dual = keep_dual
         self.n_jobs = n_jobs
-        self.l1_ratio = l1_ratio
+        self.multi_class = multi_class
+
+    def _is_liblinear(self) -> bool:
+        """Tell whether the problem is scikit-learn's with solver="liblinear"."""
+        return bool(self.solver == "liblinear")
+
+    def _intercept_is_free(self) -> bool:
+        return bool(self.fit_intercept) and self.fit_intercept != "regularised" and not self._is_liblinear()
+
+    def _bias(self) -> float:
+        return 1.0 if self._intercept_is_free() else super()._bias()
+
+    def _engine(self) -> str:
+        return SKLEARN_SOLVERS.get(self.solver, self.solver)
 
     def _loss(self) -> Loss:
         self._l1_share()
         return Logistic(float(self.C))
 
+    def _weight_of_loss(self) -> float:
+        return inf if self.penalty is None else float(self.C)
+
     def _l1_share(self) -> float:
+        """Return the share of |w|_1, from ``l1_ratio`` alone or from what ``penalty`` says."""
         if self.penalty == "elasticnet":
             if self.l1_ratio is None:
                 raise ValueError('penalty="elasticnet" needs an l1_ratio between 0 and 1; got None.')
             return float(self.l1_ratio)
-        share = 1.0 if self.penalty == "l1" else 0.0
-        if self.l1_ratio not in (None, share):
-            raise ValueError(f'penalty="{self.penalty}" has l1_ratio {share:g}: leave it None; got {self.l1_ratio!r}.')
+        given = 0.0 if self.l1_ratio is None else float(self.l1_ratio)
+        share = PENALTIES.get(str(self.penalty), given if self.penalty is not None else 0.0)
+        if given not in (0.0, share):
+            raise ValueError(
+                f"penalty={self.penalty!r} has l1_ratio {share:g}: leave l1_ratio or penalty out; got l1_ratio="
+                f"{self.l1_ratio!r}."
+            )
         return share
+
+    def _is_ridge(self) -> bool:
+        if self._weight_of_loss() == inf:
+            return True
+        return self.penalty != "elasticnet" and self._l1_share() == 0.0
+
+    def _is_multinomial(self, n_classes: int) -> bool:
+        if n_classes == 2 or self.multi_class == "ovr":
+            return False
+        is_possible = self._is_ridge() and self._engine() in MULTINOMIAL_SOLVERS
+        if self.multi_class == "multinomial" and not is_possible:
+            raise ValueError(
+                'multi_class="multinomial" is trained with the penalty |w|^2/2 (l1_ratio=0) by the solvers '
+                f'{", ".join(MULTINOMIAL_SOLVERS)}: choose these, or multi_class="ovr".'
+            )
+        return is_possible and not (self._is_liblinear() and self.multi_class == "auto")
+
+    def _explicit_parameters(self) -> dict[str, str]:
+        """Return what the penalty and the classes of a fitted model are, however the parameters say it."""
+        ridge, share = self._is_ridge(), self._l1_share()
+        penalty = "l2" if ridge else "l1" if share == 1.0 else "elasticnet"
+        return {
+            "penalty": penalty,
+            "multi_class": "multinomial" if self._is_multinomial(self.classes_.size) else "ovr",
+        }
+
+    @staticmethod
+    def _present_parameters(params: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters as they are called today; until 0.1.0 there was no multinomial and no free default."""
+        if "multi_class" in params:
+            return params
+        regularised = params.get("fit_intercept") is True
+        return {**params, "multi_class": "ovr", **({"fit_intercept": "regularised"} if regularised else {})}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(self._present_parameters(state))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (n_samples, n_classes), accurate for tiny ones too."""
         values = self.decision_function(X)
         if values.ndim == 1:
             return np.column_stack([log_expit(-values), log_expit(values)])
+        if self._is_multinomial(self.classes_.size):
+            return np.asarray(log_softmax(values, axis=1))
         logs = log_expit(values)
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes, shape (n_samples, n_classes).
 
-        Of more than two classes, the probability of each against the rest is divided by their sum.
+        Of more than two classes they are the softmax of the scores; one against the rest, the probability of each class
+        is divided by their sum.
         """
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this binary model, for exports."""
+        """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this model, for exports.
+
+        More than two classes that were trained one against the rest are a ``sklearn.multiclass.OneVsRestClassifier``.
+        """
         check_is_fitted(self)
-        if self.classes_.size > 2:
-            raise ValueError(
-                "scikit-learn's LogisticRegression is multinomial for more than two classes, but this model is "
-                "one-versus-rest: wrap a binary LogisticRegression in sklearn.multiclass.OneVsRestClassifier instead."
-            )
-        model = SklearnLogisticRegression(C=self.C, tol=self.tol, class_weight=self.class_weight)
-        model.n_iter_ = np.array([self.n_iter_])
-        return self._copy_model_to(model)
+        share = 0.0 if self._is_ridge() else self._l1_share()
+        regularised = bool(self.fit_intercept) and not self._intercept_is_free()
+        model = unfitted(self, self._weight_of_loss(), share, regularised)
+        model.n_iter_ = np.array([np.max(getattr(self, "n_iter_", 0))], dtype=np.int32)
+        if self.classes_.size == 2 or self._is_multinomial(self.classes_.size):
+            return self._copy_model_to(model)
+        return one_versus_rest(self, model)

@@ -43,7 +43,7 @@ def estimator_of(solver_type: SolverType) -> tuple[str, dict[str, Any]]:
     if solver_type.task == "crammer_singer":
         return "LinearSVC", {"multi_class": "crammer_singer"}
     if solver_type.loss == "logistic":
-        return "LogisticRegression", {"penalty": solver_type.penalty}
+        return "LogisticRegression", {"penalty": solver_type.penalty, "multi_class": "ovr"}
     return "LinearSVC", {"penalty": solver_type.penalty, "loss": solver_type.loss, "multi_class": "ovr"}
 
 
@@ -74,6 +74,8 @@ def from_record(estimator_class: Any, record: dict[str, Any]) -> Any:
     if not (isinstance(params, dict) and isinstance(learned, dict)):
         raise ModelFileError("no estimator is in this file.")
     estimator = estimator_class()
+    if hasattr(estimator, "_present_parameters"):  # files of earlier versions hold others
+        params = estimator._present_parameters(params)
     unknown = set(params) - set(estimator.get_params(deep=False))
     if unknown:
         raise ModelFileError(f"{estimator_class.__name__} has no parameter {str(min(map(str, unknown)))[:40]!r}.")
@@ -147,6 +149,13 @@ def to_liblinear(estimator: Any) -> LinearModel:
 def _type_of(estimator: Any) -> SolverType:
     """Return LIBLINEAR's type for an estimator; of two types of one problem, the first."""
     name, params = type(estimator).__name__, estimator.get_params(deep=False)
+    if hasattr(estimator, "_explicit_parameters"):
+        params |= estimator._explicit_parameters()
+    if params.get("multi_class") == "multinomial":
+        raise ValueError(
+            "LIBLINEAR's files hold no multinomial model: save it with format='native', or train it with "
+            "multi_class='ovr'."
+        )
     for solver_type in SOLVER_TYPES.values():
         known, values = estimator_of(solver_type)
         if known == name and all(params.get(key) == value for key, value in values.items()):
@@ -170,7 +179,8 @@ def from_liblinear(estimator_class: Any, model: LinearModel) -> Any:
     solver_type = model.solver_type
     estimator = estimator_class(**estimator_of(solver_type)[1])
     if solver_type.task != "one_class":
-        estimator.set_params(fit_intercept=model.bias > 0.0)
+        regularised = "regularised" if solver_type.loss == "logistic" else True
+        estimator.set_params(fit_intercept=regularised if model.bias > 0.0 else False)
         if model.bias > 0.0 and "intercept_scaling" in estimator.get_params():
             estimator.set_params(intercept_scaling=model.bias)
     coef = model.w[: model.n_features].T

@@ -116,6 +116,20 @@ class ClassificationSet(TrainingSet):
         """The weight of each class; None if all are 1."""
         return class_weights(self.class_weight, self.classes, self.codes, self.weights)
 
+    def row_weights(self, weights: np.ndarray | None = None) -> np.ndarray | None:
+        """Return the weight of each row times that of its class, with other ``weights`` if they are given.
+
+        None: all are 1.
+        """
+        if weights is None:
+            weights, of_classes = self.weights, self.class_weights
+        else:
+            of_classes = class_weights(self.class_weight, self.classes, self.codes, weights)
+        if of_classes is None:
+            return weights
+        of_rows = np.asarray(of_classes[self.codes])
+        return of_rows if weights is None else weights * of_rows
+
     def problem(self, k: int, loss: Loss, weights: np.ndarray | None = None) -> Problem:
         """Return problem ``k``, with other ``weights`` of the rows if they are given."""
         if weights is None:

@@ -79,7 +79,7 @@ class Watch:
             total = StepsBar(type(self.estimator).__name__, n, "classes")
             self._total = self._stack.enter_context(self._screen.showing(total))
         if self._has_tasks:
-            free = getattr(self.estimator, "fit_intercept", None) == "free"  # several runs, each of at least one sweep
+            free = self.estimator._intercept_is_free()  # several runs, each of at least one sweep
             max_iter = None if free else self.estimator.max_iter
             most = None if max_iter is None else max_iter + 1  # one more is begun when the last one ends
             self._root = self.estimator._init_callback_context(

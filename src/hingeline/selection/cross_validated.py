@@ -32,6 +32,7 @@ from .early import EarlyEnd
 from .fold_problems import FoldProblems
 from .folds import read_folds
 from .grid import Grid
+from .multinomial_walk import Joint
 from .path import checked_grid
 from .refit import from_folds
 from .scoring import DEFAULT, HeldOutScore, scorer_of
@@ -154,28 +155,37 @@ class ChoosesC(BaseEstimator):
         folds = read_folds(self.cv, rows.X, rows.truth, rows.data.n_rows, stratify=stratify, **to_split)
         problems = FoldProblems(rows, folds, model._loss())
         score = HeldOutScore(model, self.scoring, rows.X, rows.truth, folds, to_score)
+        joint = self._joint(rows)
         return Study(
             rows.data,
             folds,
-            rows.n_problems,
+            rows.n_problems if joint is None else 1,
             problems.problem_at,
             problems.is_trainable,
             partial(score, bias=rows.data.rows.bias),
-            self.solver,
+            self._engine(),
             self._stop(),
             int(check_random_state(self.random_state).randint(2**31 - 1)),
-            self.fit_intercept == "free",
+            self._intercept_is_free(),
+            joint,
         )
+
+    def _joint(self, rows: TrainingSet) -> Joint | None:
+        """Return the problem of all classes at once, if the model has one."""
+        return None
 
     def _start_of_refit(self, study: Study, best: list[list[Reached | None]] | None) -> Start:
         """Return where the fit to all rows starts from: what the folds have reached at the best C."""
         if best is None:
             return from_zero
+        if study.joint is not None:
+            weights = np.mean([at.w for (at,) in best if at is not None], axis=0)
+            return lambda problem, k: {"alpha0": weights}
 
         def start(problem: Problem, k: int) -> dict[str, Any]:
             reached = {number: at for number, of_fold in enumerate(best) if (at := of_fold[k]) is not None}
             mean = from_folds(problem, list(reached.values()), [study.folds[number] for number in reached])
-            return start_from(mean, problem, self.solver, study.stop, free_intercept=study.free_intercept)
+            return start_from(mean, problem, study.solver, study.stop, free_intercept=study.free_intercept)
 
         return start
 

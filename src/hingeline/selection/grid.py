@@ -19,6 +19,7 @@ from ..solution import Progress, Solution
 from ..solvers.engines import engines_of
 from .choice import choose
 from .early import EarlyEnd
+from .multinomial_walk import MultinomialWalk
 from .remote import Fit, Remote, remote_of
 from .start import Reached
 from .study import Part, Study, part_of, walk_of
@@ -101,7 +102,9 @@ class Grid:
                 self._run_together()
         return self.table
 
-    def _walk(self, chain: int, n_threads: int, reached: Mapping[tuple[int, int], Reached]) -> Walk | None:
+    def _walk(
+        self, chain: int, n_threads: int, reached: Mapping[tuple[int, int], Reached]
+    ) -> Walk | MultinomialWalk | None:
         study = self._study
         return walk_of(
             study,
@@ -179,7 +182,9 @@ class Grid:
     def _cell(self, k: int, fold: int, parts: list[Part]) -> Cell:
         C = float(self.table.Cs[k])
         values = np.column_stack([part.values for part in parts])
-        weights = [part.reached and part.reached.w for part in parts]
+        weights = [None if part.reached is None else part.reached.w for part in parts]
+        if self._study.joint is not None and weights[0] is not None:
+            weights = list(weights[0])
         score = float(self._study.score(fold, C, values, weights))
         if not np.isfinite(score):
             raise ValueError(

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
 from ..estimators import LogisticRegression
+from ..estimators.training_set import ClassificationSet, TrainingSet
 from .cross_validated import ChoosesC, selection_constraints
+from .multinomial_walk import Joint
+from .study import Study
 
 
 class LogisticRegressionCV(ChoosesC, LogisticRegression):
-    """Logistic regression (one-versus-rest for more than two classes) whose C is chosen by cross-validation.
+    """Logistic regression whose C is chosen by cross-validation.
 
-    The search is that of ``LinearSVCCV``.
+    The search is that of ``LinearSVCCV``. More than two classes are one problem, the multinomial, or are trained one
+    against the rest, as in ``LogisticRegression``.
 
     Parameters
     ----------
@@ -20,11 +28,18 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
     cv : int, splitter or iterable, optional
         Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
     scoring : str or callable, optional
-        How a fold is scored, as in scikit-learn. None: accuracy.
-    dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
-    keep_dual, random_state
+        How a fold is scored, as in scikit-learn. None: accuracy. Scores of probabilities know all classes, also if a
+        fold lacks some of them.
+    dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time, multi_class, keep_dual,
+    random_state
         As in ``LogisticRegression``; ``tol``, ``gap_tol`` and ``max_iter`` are for each single
         fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
+    class_weight : dict or "balanced", optional
+        "balanced" counts all rows, also in the folds, as in scikit-learn.
+    l1_ratios : sequence of float
+        Accepted because scikit-learn has it: the penalty is |w|^2/2, so all of them must be 0.
+    use_legacy_attributes : bool
+        Accepted because scikit-learn has it: must be False, since ``C_`` is a number and ``scores_`` an array.
 
     Attributes
     ----------
@@ -35,9 +50,12 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
     """
 
     _model_class = LogisticRegression
-    _parameter_constraints: dict[str, list[Any]] = selection_constraints(
-        LogisticRegression._parameter_constraints, "penalty", "l1_ratio"
-    )
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
+        **selection_constraints(LogisticRegression._parameter_constraints, "penalty", "l1_ratio"),
+        "l1_ratios": ["array-like", StrOptions({"warn"}), None],
+        "use_legacy_attributes": ["boolean", StrOptions({"warn"})],
+    }
+    penalty, l1_ratio, C = "deprecated", 0.0, 1.0  # of every model; its C is ``C_``
 
     def __init__(
         self,
@@ -60,6 +78,9 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        multi_class: str = "auto",
+        l1_ratios: Any = (0.0,),
+        use_legacy_attributes: bool | str = False,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -79,3 +100,30 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.multi_class = multi_class
+        self.l1_ratios = l1_ratios
+        self.use_legacy_attributes = use_legacy_attributes
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> ClassificationSet:
+        rows = super()._read(X, y, sample_weight)
+        weights = rows.class_weights  # "balanced" among all rows, also in the folds, as in scikit-learn
+        if weights is None:
+            return rows
+        return replace(rows, class_weight=dict(zip(rows.classes.tolist(), weights.tolist(), strict=True)))
+
+    def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
+        if not isinstance(self.l1_ratios, str) and np.any(np.asarray(self.l1_ratios or 0.0) != 0.0):
+            raise ValueError(
+                f"LogisticRegressionCV has the penalty |w|^2/2 alone, l1_ratios=(0.0,); got {self.l1_ratios!r}. Use "
+                "LogisticRegression(l1_ratio=...) with scikit-learn's GridSearchCV."
+            )
+        if self.use_legacy_attributes is True:
+            raise ValueError("use_legacy_attributes=True is not supported: C_ is a number, and scores_ an array.")
+        return super()._study(rows, params)
+
+    def _joint(self, rows: TrainingSet) -> Joint | None:
+        assert isinstance(rows, ClassificationSet)
+        n_classes = int(rows.classes.size)
+        if not self._is_multinomial(n_classes):
+            return None
+        return Joint(rows.data, rows.codes, n_classes, rows.weights, rows.class_weights, self._intercept_is_free())

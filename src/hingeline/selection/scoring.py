@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class HeldOutScore:
 
     def __init__(self, model: Any, scoring: Any, X: Any, y: np.ndarray, folds: list[Fold], params: dict[str, Any]):
         self._model, self._X, self._y, self._folds, self._params = model, X, y, folds, params
-        self._scorer = scorer_of(model, scoring)
+        self._scorer = _knowing_classes(scorer_of(model, scoring), model)
         self._plain_accuracy = scoring is None and is_classifier(model) and set(params) <= {"sample_weight"}
 
     def __call__(self, fold: int, C: float, values: np.ndarray, weights: list[np.ndarray | None], bias: float) -> float:
@@ -81,6 +82,22 @@ class HeldOutScore:
         intercept = np.array([-np.inf if w is None else bias * w[-1] for w in weights])
         model.coef_ = coef if is_classifier(model) else coef[0]
         model.intercept_ = intercept
+
+
+def _knowing_classes(scorer: Any, model: Any) -> Any:
+    """Return a scorer of probabilities that knows all classes: the rows of a fold may lack some of them."""
+    if not is_classifier(model) or getattr(scorer, "_response_method", None) != "predict_proba":
+        return scorer
+    known = {"labels": model.classes_}
+    if model.classes_.size == 2:
+        known["pos_label"] = model.classes_[1]
+    taken = signature(scorer._score_func).parameters
+    known = {name: value for name, value in known.items() if name in taken and name not in scorer._kwargs}
+    if not known:
+        return scorer
+    knowing = copy(scorer)
+    knowing._kwargs = {**scorer._kwargs, **known}
+    return knowing
 
 
 def _accuracy(right: np.ndarray, weights: Any) -> float:

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..data.matrix import Data
 from ..data.problem import Problem
-from ..kernels.passes import scores_at
-from ..runtime.pace import Pace
 from ..solution import Solution
 from ..solvers.stop import Stop
 from .folds import Fold
+from .multinomial_walk import Joint, MultinomialWalk
 from .start import Reached
 from .walk import Walk
 
@@ -37,6 +36,8 @@ class Study:
         Score of the held-out rows, from their decision values (n_held_out, n_problems) and each problem's weights.
     solver, stop, seed, free_intercept
         How each problem is trained.
+    joint : Joint or None
+        The problem of all classes at once, if there is one in the place of ``problem_at``.
     """
 
     data: Data
@@ -49,6 +50,7 @@ class Study:
     stop: Stop
     seed: int
     free_intercept: bool = False
+    joint: Joint | None = None
 
     @property
     def test_share(self) -> float:
@@ -62,12 +64,14 @@ class Part(NamedTuple):
 
     solution: Solution | None  # None if there was nothing to learn from
     reached: Reached | None
-    values: np.ndarray
+    values: np.ndarray  # of the rows that are held out; with a column per class if all are one problem
 
 
-def walk_of(study: Study, chain: int, *, stop: Stop | None = None, **how: Any) -> Walk | None:
+def walk_of(study: Study, chain: int, *, stop: Stop | None = None, **how: Any) -> Walk | MultinomialWalk | None:
     """Return the walk of a chain along C; None if it has nothing to learn from. ``how`` is what ``Walk`` takes."""
     fold, problem = divmod(chain, study.n_problems)
+    if study.joint is not None:
+        return MultinomialWalk(study.joint, study.folds[fold], study.solver, stop or study.stop, **how)
     if not study.is_trainable(fold, problem):
         return None
     seed = int(np.random.SeedSequence((study.seed, fold, problem)).generate_state(1, np.uint64)[0])
@@ -81,15 +85,10 @@ def walk_of(study: Study, chain: int, *, stop: Stop | None = None, **how: Any) -
     )
 
 
-def part_of(study: Study, chain: int, walk: Walk | None, C: float) -> Part:
+def part_of(study: Study, chain: int, walk: Walk | MultinomialWalk | None, C: float) -> Part:
     """Go on to C; return what that gives to a cell: solution, and decision values of the rows that are held out."""
     held_out = study.folds[chain // study.n_problems].held_out
     if walk is None:
         return Part(None, None, np.full(held_out.size, -np.inf))
     solution = walk.advance(C)
-    assert walk.reached is not None
-    values = np.empty(held_out.size)
-    which = held_out.astype(np.uint64)
-    for begin, end in Pace().slices(values.size):
-        scores_at(study.data.rows, which, walk.reached.w, values, begin, end)
-    return Part(solution, walk.reached, values)
+    return Part(solution, walk.reached, walk.values(study.data.rows, held_out.astype(np.uint64)))

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..data.problem import Problem
+from ..kernels.passes import scores_at
+from ..kernels.rows import Rows
+from ..runtime.pace import Pace
 from ..solution import Progress, Solution
 from ..solvers.certificate import certify
 from ..solvers.engines import engines_of
@@ -75,6 +78,14 @@ class Walk:
             shift = mean_shift(problem, w - before.w)
         self.reached = Reached(C, solution.alpha, w, shift, engine.name)
         return replace(solution, seconds=perf_counter() - started)
+
+    def values(self, rows: Rows, which: np.ndarray) -> np.ndarray:
+        """Return the decision values of the rows ``which`` at the last solution."""
+        assert self.reached is not None
+        values = np.empty(which.size)
+        for begin, end in Pace().slices(values.size):
+            scores_at(rows, which, self.reached.w, values, begin, end)
+        return values
 
     def _solve(self, problem: Problem, before: Reached | None) -> Solution:
         """Train, from as near as possible."""

@@ -104,12 +104,21 @@ def origin_of(problem: Problem) -> Origin:
     """Return the origin for ``problem``."""
     level = best_level(problem) if problem.loss.is_regression else 0.0
     y = problem.y if level == 0.0 else problem.y - level
-    X, data = _small_copy(problem.data), problem.data
-    mean = np.empty(0) if X is None else _mean_if_far(X, problem.C_values)
-    if X is not None and mean.size:
-        centred = DenseRows(read_only(X - mean), data.rows.bias)
-        data = check_values(Matrix(centred, data.n_rows, data.n_features, distinct=True))
+    data, mean = centred(problem.data, problem.C_values)
     return Origin(replace(problem, data=data, y=y), level, mean)
+
+
+def centred(data: Data, C: Vector) -> tuple[Data, Vector]:
+    """Return the rows around the mean of their columns, and that mean; an empty one if they stay as they are.
+
+    ``C`` has one entry per row, or a single one for all: rows of no weight do not count.
+    """
+    X = _small_copy(data)
+    mean = np.empty(0) if X is None else _mean_if_far(X, C)
+    if X is None or not mean.size:
+        return data, mean
+    rows = DenseRows(read_only(X - mean), data.rows.bias)
+    return check_values(Matrix(rows, data.n_rows, data.n_features, distinct=True)), mean
 
 
 def _small_copy(data: Data) -> np.ndarray | None:
