@@ -42,6 +42,9 @@ def test_folds_agree_with_fits_on_their_rows(chooser, model, data, y, weighted):
     weights = WEIGHTS[: y.size] if weighted else None
     balanced = {"class_weight": "balanced"} if weighted and model is not LinearSVR else {}
     search = chooser(Cs=CS, early_stopping=False, random_state=0, **balanced).fit(data, y, weights)
+    if balanced and model is LogisticRegression:  # balanced among all rows, as in scikit-learn
+        counts = {c: weights[y == c].sum() for c in np.unique(y).tolist()}
+        balanced = {"class_weight": {c: weights.sum() / (len(counts) * own) for c, own in counts.items()}}
     expected = table_of(model, data, y, weights=weights, **balanced)
     np.testing.assert_allclose(search.scores_, expected, atol=1e-9 if model is not LinearSVR else 1e-6)
     assert search.fit_times_.shape == search.fit_gaps_.shape == search.scores_.shape
