@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from hingeline.dask.merge import merged, packed, unpacked
+from hingeline.dask.host import problem_of
+from hingeline.dask.merge import SampleRows, merged, packed, unpacked
 from hingeline.dask.resident import Resident
 from hingeline.dask.rounds import Costs
 from hingeline.dask.shards import DaskShards
@@ -14,27 +15,28 @@ from hingeline.data.matrix import Data
 from hingeline.data.problem import Problem
 from hingeline.runtime.pace import do_nothing
 from hingeline.runtime.threads import ALONE
-from hingeline.solvers.shards.in_memory import slice_of_rows
+from hingeline.solvers.shards.alpha import starting_alpha
+from hingeline.solvers.shards.in_memory import InMemoryShards, slice_of_rows
 
 
 class HostsHere:
     """The hosts of some residents, as far as ``DaskShards`` knows hosts."""
 
-    def __init__(self, residents, n_features):
-        self.residents, self.n_features, self.costs = {"whole": residents}, n_features, Costs()
+    def __init__(self, residents, n_features, spec):
+        self.residents, self.n_features, self.spec, self.costs = residents, n_features, spec, Costs()
 
     def ask(self, name, calls, expected_bytes=0):
         self.costs.rounds += 1
         replies = [
             packed(tuple(v for v in (resident.do(*call) for call in calls) if v is not None))
-            for resident in self.residents[name]
+            for resident in self.residents
         ]
         return unpacked(merged([unpacked(reply) for reply in replies]))
 
-    def sample(self, of, step):
-        parts = [part for part in (resident.sample(step) for resident in self.residents[of]) if part is not None]
-        self.residents["sample"] = parts
-        return "sample", Summary.merged([part.summary() for part in parts])
+    def solve_sample(self, name, step, total_C, solve):
+        rows = SampleRows.merged([resident.sample_rows(step) for resident in self.residents])
+        part = problem_of(rows, self.spec, total_C)
+        return solve(InMemoryShards(part, starting_alpha(part), ALONE, do_nothing))
 
     def moved(self, name, w):
         self.w = w
@@ -46,7 +48,7 @@ class ShardsHere(DaskShards):
     @property
     def alpha(self):
         self._ask()
-        return np.concatenate([shards.alpha for r in self.hosts.residents[self.name] for shards in r.shards])
+        return np.concatenate([shards.alpha for r in self.hosts.residents for shards in r.shards])
 
 
 def partitioned(problem, alpha, bounds):
@@ -58,8 +60,8 @@ def partitioned(problem, alpha, bounds):
     for resident in residents:
         for k, shards in zip(resident.numbers, resident.shards, strict=True):
             shards.alpha[:] = alpha[bounds[k] : bounds[k + 1]]
-    hosts = HostsHere(residents, problem.data.n_features)
     spec = Spec(Binary(1), problem.loss, bias=problem.data.rows.bias)
+    hosts = HostsHere(residents, problem.data.n_features, spec)
     return ShardsHere(hosts, "whole", Summary.merged([r.summary() for r in residents]), spec, do_nothing)
 
 

@@ -7,6 +7,7 @@ names the problem that it is about; a host that does not know the problem says s
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from time import perf_counter
@@ -17,14 +18,19 @@ from distributed import get_worker
 from distributed.protocol.serialize import to_serialize
 
 from ..data.matrix import Data
+from ..data.problem import Problem
 from ..data.read import read_data
 from ..runtime.threads import Team
+from ..solvers.shards.alpha import starting_alpha
+from ..solvers.shards.in_memory import InMemoryShards
+from ..solvers.shards.interface import Shards
 from ..version import __version__
-from .merge import merged, packed, unpacked
+from .merge import SampleRows, merged, packed, unpacked
 from .partitions import Block
 from .resident import Resident
 from .spec import Spec
 
+Solve = Callable[[Shards], Any]
 Call = tuple[str, tuple[Any, ...]]  # a verb and its arguments
 
 
@@ -113,21 +119,28 @@ class Host:
         return self._data[bias]
 
     def close(self, name: str) -> None:
-        """Forget a problem, and samples of it."""
-        for known in [known for known in self._residents if known == name or known.startswith(f"{name}/")]:
-            del self._residents[known]
+        """Forget a problem."""
+        self._residents.pop(name, None)
 
-    def sample(self, name: str, of: str, step: int) -> Reply:
-        """Begin the problem of a sample of another problem's rows."""
+    async def solve_sample(
+        self, name: str, spec: Spec, step: int, total_C: float, solve: Solve, below: tuple[Branch, ...]
+    ) -> Reply:
+        """Gather one row in ``step`` from all hosts, and return ``solve`` of them; nothing if there are none."""
+        gathered = await self.do_all(Message(name, (("sample_rows", (step,)),)), below)
+        if gathered.error is not None or gathered.lost or not gathered.values:
+            return gathered
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._worker.executors["actor"], self._solved, gathered, spec, total_C, solve)
+
+    def _solved(self, gathered: Reply, spec: Spec, total_C: float, solve: Solve) -> Reply:
         started = perf_counter()
         try:
-            part = self._residents[of].sample(step)
-            if part is None:
-                return Reply((None,), perf_counter() - started)
-            self._residents[name] = part
-            return Reply((part.summary(),), perf_counter() - started)
+            part = problem_of(gathered.values[0], spec, total_C)
+            found = None if part is None else solve(InMemoryShards(part, starting_alpha(part), self._team, self._check))
         except BaseException as error:
             return Reply(error=error)
+        values = () if found is None else (found,)
+        return Reply(values, gathered.seconds + perf_counter() - started)
 
     def alpha_of(self, name: str, number: int) -> np.ndarray:
         """Return the dual variables of a partition."""
@@ -159,6 +172,15 @@ class Host:
         except OSError:
             return Reply(lost=(branch.key,))
         return reply_of(answer, branch.key)
+
+
+def problem_of(sample: SampleRows, spec: Spec, total_C: float) -> Problem | None:
+    """Return the problem of a sample, C scaled up to ``total_C``, that of all rows; None if it has no weight."""
+    share = float(sample.C.sum()) / total_C
+    if share == 0.0:
+        return None
+    data = read_data(sample.X, spec.bias)
+    return Problem(data, sample.y, sample.C / share, spec.loss, np.flatnonzero(data.q > 0.0).astype(np.uint32))
 
 
 def reply_of(answer: dict[str, Any], key: str) -> Reply:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..kernels.types import Indices, Vector
 from ..solvers.certificate_parts import CertificateParts, sum_parts
@@ -32,6 +33,29 @@ class SparseVector(NamedTuple):
     indices: Indices
     values: Vector
     size: int
+
+
+class SampleRows(NamedTuple):
+    """Rows of a sample, from one partition or several.
+
+    Attributes
+    ----------
+    X : ndarray or SciPy CSR matrix
+    y, C : what is learned from them, and their C_i
+    """
+
+    X: Any
+    y: Vector
+    C: Vector
+
+    @classmethod
+    def merged(cls, parts: Sequence[SampleRows]) -> SampleRows:
+        """Return the rows of all parts, one after the other; dense and sparse rows together are sparse."""
+        y, C = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        matrices = [part.X for part in parts]
+        if any(sparse.issparse(X) for X in matrices):
+            return cls(sparse.vstack(matrices, format="csr"), y, C)
+        return cls(np.concatenate(matrices), y, C)
 
 
 def packed(value: Any) -> Any:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..data.problem import Problem
 from ..kernels.passes import respond_rows
+from ..kernels.rows import CsrRows, DenseRows, Rows
 from ..kernels.types import Matrix, Vector
 from ..runtime.pace import Pace
 from ..runtime.threads import Team
@@ -17,10 +19,9 @@ from ..solvers.certificate_parts import CertificateParts
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Responses
-from .merge import Widest, merged
+from ..solvers.shards.sample import chosen_rows, take_rows
+from .merge import SampleRows, Widest, merged
 from .spec import Summary
-
-LEAST_SAMPLE = 1  # rows of a partition's part of a sample
 
 
 class Resident:
@@ -163,11 +164,22 @@ class Resident:
 
     # A sample.
 
-    def sample(self, step: int) -> Resident | None:
+    def sample_rows(self, step: int) -> SampleRows | None:
         """Return one row in ``step`` of every partition; None if there are none."""
-        taken = {}
-        for number, shards in zip(self.numbers, self.shards, strict=True):
-            part = shards.sample(step) if shards.n_rows >= LEAST_SAMPLE * step and np.any(shards.problem.C) else None
-            if isinstance(part, InMemoryShards):
-                taken[number] = part.problem
-        return Resident(taken, self._team, self._between) if taken else None
+        parts = []
+        for problem in self._problems:
+            chosen = chosen_rows(problem.data.n_rows, step)
+            if chosen.size:
+                C = np.broadcast_to(problem.C, problem.data.n_rows)[chosen]
+                X = matrix_of(take_rows(problem.data.rows, chosen), chosen.size, problem.data.n_features)
+                parts.append(SampleRows(X, problem.y[chosen], C))
+        return SampleRows.merged(parts) if parts else None
+
+
+def matrix_of(rows: Rows, n_rows: int, n_features: int) -> Any:
+    """Return rows as a matrix that can leave this process, without the constant feature."""
+    if isinstance(rows, DenseRows):
+        return rows.X
+    indices, indptr = (array.view(f"i{array.itemsize}") for array in (rows.indices, rows.indptr))
+    data = rows.data if isinstance(rows, CsrRows) else np.ones(indices.size, dtype=np.float32)
+    return sparse.csr_matrix((data, indices, indptr), shape=(n_rows, n_features))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from distributed import Client, Future, get_worker
 from distributed.protocol.serialize import to_serialize
 
 from ..solvers.clock import Ended
-from .host import Branch, Call, Host, Message, Reply, merged_replies, reply_of
+from .host import Branch, Call, Host, Message, Reply, Solve, merged_replies, reply_of
 from .merge import n_bytes, unpacked
 from .partitions import Partitions
 from .spec import Spec, Summary
@@ -72,12 +72,10 @@ class Costs:
 
 @dataclass
 class Opened:
-    """A problem that hosts know: what it is, who has rows of it, and w as far as it has come."""
+    """A problem that hosts know: what it is, and w as far as it has come."""
 
     spec: Spec
-    members: set[str]
     w: np.ndarray
-    samples: list[str] = field(default_factory=list)
 
 
 _serial = count()
@@ -190,30 +188,21 @@ class Hosts:
     def open(self, spec: Spec, w: np.ndarray) -> tuple[str, Summary]:
         """Begin a problem at w; returns its name and sizes."""
         name = f"problem-{next(_serial)}"
-        self._opened[name] = Opened(spec, set(), w.copy())
+        self._opened[name] = Opened(spec, w.copy())
         start = w if w.any() else None
         reply = self._gathered(self._places, "open", name, spec, start)
-        self._opened[name].members = {place.key for place in self._places}
         return name, reply.values[0]
 
-    def sample(self, of: str, step: int) -> tuple[str, Summary] | None:
-        """Begin the problem of one row in ``step`` of another one; None if there are none."""
-        name = f"{of}/sample-{next(_serial)}"
-        members = self._members(of)
-        replies = self._replies(members, lambda place: self._asked(place, "sample", name, of, step))
-        sizes = [reply.values[0] for reply in replies]
-        if all(size is None for size in sizes):
-            return None
-        known = {place.key for place, size in zip(members, sizes, strict=True) if size is not None}
-        self._opened[name] = Opened(self._opened[of].spec, known, np.zeros_like(self._opened[of].w))
-        self._opened[of].samples.append(name)
-        return name, Summary.merged([size for size in sizes if size is not None])
+    def solve_sample(self, name: str, step: int, total_C: float, solve: Solve) -> Any:
+        """Return ``solve`` of one row in ``step``, on one worker that gathers them; None if there are none."""
+        root = _tree(self._places)
+        args = (name, self._opened[name].spec, step, total_C, solve, root.below)
+        values = self._replies(self._places[:1], lambda place: self._asked(place, "solve_sample", *args))[0].values
+        return values[0] if values else None
 
     def close(self, name: str) -> None:
         """Forget a problem, here and on the workers."""
-        opened = self._opened.pop(name, None)
-        for sample in opened.samples if opened is not None else ():
-            self._opened.pop(sample, None)
+        self._opened.pop(name, None)
 
         async def tell() -> None:
             calls = (self._plain(place, "close", name) for place in self._places)
@@ -230,9 +219,6 @@ class Hosts:
         """Return where w was when a host last heard of it."""
         return self._opened[name].w
 
-    def _members(self, name: str) -> list[Place]:
-        return [place for place in self._places if place.key in self._opened[name].members]
-
     # Rounds.
 
     def ask(self, name: str, calls: Sequence[Call], expected_bytes: int = 0) -> tuple[Any, ...]:
@@ -240,12 +226,12 @@ class Hosts:
 
         Raises ``Ended(LOST)`` if rows had to be placed again: they know no more of the problem than w.
         """
-        members, message = self._members(name), Message(name, tuple(calls))
-        if len(members) >= TREE_HOSTS and expected_bytes >= TREE_BYTES:
-            root = _tree(members)
-            replies = self._replies(members[:1], lambda place: self._asked(place, "do_all", message, root.below))
+        places, message = self._places, Message(name, tuple(calls))
+        if len(places) >= TREE_HOSTS and expected_bytes >= TREE_BYTES:
+            root = _tree(places)
+            replies = self._replies(places[:1], lambda place: self._asked(place, "do_all", message, root.below))
         else:
-            replies = self._replies(members, lambda place: self._asked(place, "do", message))
+            replies = self._replies(places, lambda place: self._asked(place, "do", message))
         return merged_values(replies)
 
     def _gathered(self, places: list[Place], function: str, *args: Any) -> Reply:
@@ -308,10 +294,6 @@ class Hosts:
         new = self._placed(homeless)
         self._places = sorted([*self._places, *new])
         for name, opened in self._opened.items():
-            if "/" in name:
-                opened.members -= lost  # a sample does without them
-                continue
-            opened.members = {place.key for place in self._places}
             self._gathered(new, "open", name, opened.spec, opened.w)
 
     def cancel(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from math import sqrt
-from typing import Any
+from typing import Any, TypeVar
 from weakref import finalize
 
 import numpy as np
@@ -27,7 +27,11 @@ from .rounds import Hosts
 from .spec import Spec, Summary
 
 WORTH_A_ROUND = 2.0  # times the seconds of a round's communication: what a Gram matrix may take that nobody needs
+SAMPLED_PER_WEIGHT = 512  # rows of a sample, at the most: one worker gathers and solves it
 FEW_ROUNDS = 4  # after which the seconds of a round are known
+
+
+T = TypeVar("T")
 
 
 class _Copy:
@@ -224,8 +228,13 @@ class DaskShards(Shards):
         self._tell("adopt")
 
     def sample(self, step: int) -> Shards | None:  # noqa: D102
-        part = self.hosts.sample(self.name, step)
-        return None if part is None else DaskShards(self.hosts, *part, self._spec, self._between)
+        return None  # its rows would come to the client
+
+    def solve_sample(self, step: int, solve: Callable[[Shards], T]) -> T | None:  # noqa: D102
+        step = max(step, self.n_rows // (SAMPLED_PER_WEIGHT * self.n_weights))
+        found: T | None = self.hosts.solve_sample(self.name, step, self.summary.sum_C, solve)
+        self._between()
+        return found
 
     def losses_at_zero(self) -> float:  # noqa: D102
         return self.summary.losses_at_zero

@@ -202,3 +202,12 @@ class Run:
         if before == 0.0 or self._check_ratio > CHECK_RATIO:
             return self._check_ratio
         return min(CHECK_RATIO, LAG * gap / before)
+
+
+def run_apart(stop: Stop) -> Run:
+    """Return a run of its own, for a part of another one's work that nobody watches: a sample, say."""
+
+    def nothing_to_certify(pace: Pace) -> Certificate:
+        raise AssertionError("A run apart is never asked for a certificate.")
+
+    return Run(stop, Clock(None, None), nothing_to_certify, floor=lambda: 0.0)

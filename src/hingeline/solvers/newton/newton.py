@@ -15,16 +15,21 @@ neither features nor rows of the band are few, conjugate gradients solve for the
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...kernels.losses import Loss
+from ...kernels.types import Vector
 from ...runtime.blas import one_blas_thread
 from ..certificate import UNIT_ROUNDOFF, refresh
 from ..clock import Ended
-from ..driver import Run, Verdict
+from ..driver import Run, Verdict, run_apart
 from ..rounding import best_length, may_be_longer
+from ..shards.interface import Shards
 from ..shards.sample import step_between
 from ..state import State
+from ..stop import Stop
 from .smoothed import CLEAR_GAP, NO_DECREASE, Smoothed
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and for stages that gain FAST
@@ -76,7 +81,7 @@ def _smoothed(state: State, run: Run) -> Smoothed:
     no_start = not state.w.any() or run.n_steps > 0
     sample = _solved_sample(state, run, unit) if no_start else None
     if sample is not None:
-        whole = Smoothed(shards, run, sample.w, sample.delta, state.is_free)
+        whole = Smoothed(shards, run, *sample, state.is_free)
         if whole.primal < shards.losses_at_zero():
             return whole
     start = Smoothed(shards, run, state.w.copy(), DELTA_FIRST * unit, state.is_free)
@@ -85,16 +90,21 @@ def _smoothed(state: State, run: Run) -> Smoothed:
     return Smoothed(shards, run, np.zeros_like(state.w), DELTA_FIRST * unit, state.is_free)
 
 
-def _solved_sample(state: State, run: Run, unit: float) -> Smoothed | None:
-    """Return a sample of the rows, solved as far as that helps all of them; None if there is none, or it failed."""
+def _solved_sample(state: State, run: Run, unit: float) -> tuple[Vector, float] | None:
+    """Return w and the width of the smoothing that a sample of the rows leads to; None if there is none, or it failed.
+
+    It is solved as far as that helps all rows.
+    """
     shards = state.shards
     step = sample_step(shards.loss, shards.n_rows, shards.n_weights)
-    part = shards.sample(step) if step > 1 else None
-    if part is None:
-        return None
-    sample = Smoothed(part, run, np.zeros(shards.n_weights), DELTA_FIRST * unit, state.is_free)
+    return shards.solve_sample(step, partial(solution_of_sample, unit, state.is_free, run.stop)) if step > 1 else None
+
+
+def solution_of_sample(unit: float, free: bool, stop: Stop, part: Shards) -> tuple[Vector, float] | None:
+    """Return w and the width of the smoothing where ``part``, a sample, has told what it can; None if it failed."""
+    sample = Smoothed(part, run_apart(stop), np.zeros(part.n_weights), DELTA_FIRST * unit, free)
     _approach(sample, SAMPLE_DELTA * unit)
-    return sample if np.isfinite(sample.w).all() else None
+    return (sample.w, sample.delta) if np.isfinite(sample.w).all() else None
 
 
 def _approach(smoothed: Smoothed, delta: float) -> None:

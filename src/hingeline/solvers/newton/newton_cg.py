@@ -23,18 +23,20 @@ If rows are many for each weight, the first steps are those of a sample of the r
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, isfinite, sqrt
 
 import numpy as np
 
 from ...kernels.types import Vector
 from ..clock import Ended
-from ..driver import Run, Verdict
+from ..driver import Run, Verdict, run_apart
 from ..shards.interface import Responses, Shards
 from ..shards.line import Line
 from ..shards.sample import step_between
 from ..stall import StallCheck
 from ..state import State
+from ..stop import Stop
 from .conjugate import conjugate_gradients, steps_worth
 from .factor import factored
 from .regulariser import Regulariser
@@ -156,10 +158,14 @@ def _solution_of_sample(state: State, run: Run) -> Vector | None:
     shards = state.shards
     step = step_between(LEAST_STEP, SAMPLE_STEP, shards.n_rows, shards.n_weights, SAMPLED_PER_WEIGHT)
     no_start = not state.w.any() and not state.begins_near(run.n_iter)
-    part = shards.sample(step) if step > 1 and no_start else None
-    if part is None:
+    if step == 1 or not no_start:
         return None
-    sample = _Point(part, run, np.zeros_like(state.w), int(state.rng[0]), state.is_free)
+    return shards.solve_sample(step, partial(solution_of_sample, int(state.rng[0]), state.is_free, run.stop))
+
+
+def solution_of_sample(seed: int, free: bool, stop: Stop, part: Shards) -> Vector | None:
+    """Return weights near to the solution of ``part``, a sample; None if they are no good."""
+    sample = _Point(part, run_apart(stop), np.zeros(part.n_weights), seed, free)
     for _ in range(SAMPLE_STEPS):
         decrement = sample.move(*sample.direction(FORCING * sqrt(float(sample.gradient @ sample.gradient))))
         if decrement <= SAMPLE_DECREASE * sample.primal:

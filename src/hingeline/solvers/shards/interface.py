@@ -11,8 +11,8 @@ end: rows in memory on one or more threads (in_memory.py), and rows in files (ou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...kernels.losses import Loss
 from ...kernels.types import Matrix, Vector
@@ -21,6 +21,8 @@ from .line import LADDER, Line, search
 
 if TYPE_CHECKING:
     from .precise import PreciseRows
+
+T = TypeVar("T")
 
 
 class Responses(NamedTuple):
@@ -198,6 +200,14 @@ class Shards(ABC):
     @abstractmethod
     def sample(self, step: int) -> Shards | None:
         """Return one row in ``step`` as a smaller problem with C scaled up; None if its rows have no weight."""
+
+    def solve_sample(self, step: int, solve: Callable[[Shards], T]) -> T | None:
+        """Return ``solve`` of one row in ``step``, wherever these rows are; None if they have no weight.
+
+        ``solve`` may run in another process: it is a function of a module, or a part of one with its arguments.
+        """
+        part = self.sample(step)
+        return None if part is None else solve(part)
 
     @abstractmethod
     def losses_at_zero(self) -> float:
