@@ -25,6 +25,10 @@ class HostsHere:
     def __init__(self, residents, n_features, spec):
         self.residents, self.n_features, self.spec, self.costs = residents, n_features, spec, Costs()
 
+    @property
+    def n_hosts(self):
+        return len(self.residents)
+
     def ask(self, name, calls, expected_bytes=0):
         self.costs.rounds += 1
         replies = [

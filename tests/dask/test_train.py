@@ -29,6 +29,7 @@ def cut(client, X, y, weights=None, k=K):
 
 PROBLEMS = {
     "hinge": (Hinge(1.0), "newton"),
+    "hinge by rounds of ascent": (Hinge(0.1), "cocoa"),
     "squared hinge": (SquaredHinge(1.0), "newton_cg"),
     "logistic": (Logistic(1.0), "newton"),
     "epsilon-insensitive": (EpsilonInsensitive(1.0, 0.1), "newton"),
@@ -39,6 +40,8 @@ PROBLEMS = {
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_same_optimum_as_on_one_machine(client, name, free):
     loss, solver = PROBLEMS[name]
+    if free and solver == "cocoa":
+        pytest.skip("Newton's method alone can leave the intercept out of the regulariser")
     X, y = (regression if loss.is_regression else classification)(N, D, seed=1)
     if loss.is_regression:
         y = y + 1e3
@@ -58,7 +61,7 @@ def test_same_optimum_as_on_one_machine(client, name, free):
         a, s = np.concatenate(alpha), np.ones(N) if loss.is_regression else y
         v = np.append(X.T @ (a * s), np.sum(a * s))
         assert found.certificate.dual <= found.certificate.primal
-        if name == "hinge":
+        if isinstance(loss, Hinge):
             assert a.sum() - 0.5 * v @ v == pytest.approx(found.certificate.dual, rel=1e-8)
 
 

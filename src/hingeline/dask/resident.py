@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.problem import Problem
-from ..kernels.passes import respond_rows
+from ..kernels.passes import respond_rows, squared_length
 from ..kernels.rows import CsrRows, DenseRows, Rows
 from ..kernels.types import Matrix, Vector
 from ..runtime.pace import Pace
@@ -20,6 +20,7 @@ from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Responses
 from ..solvers.shards.sample import chosen_rows, take_rows
+from .ascent import PIECES, Ascended, Ascent
 from .merge import SampleRows, Widest, merged
 from .spec import Summary
 
@@ -98,6 +99,43 @@ class Resident:
     def certify_with_weights(self, w: Vector) -> tuple[CertificateParts, Vector]:
         """Return the certificate's parts at w, and Z' alpha."""
         return self.do("certify", (w,)), self.do("weights", ())
+
+    # Dual ascent.
+
+    def begin_ascent(self, seed: int) -> None:
+        """Begin rounds of dual ascent at the present dual variables."""
+        self._ascents = [
+            Ascent(shards.problem, shards.alpha, seed + number, self._between)
+            for number, shards in zip(self.numbers, self.shards, strict=True)
+        ]
+        self._piece, self._swept = 0, (0.0, 0.0)
+
+    def ascend(self, w: Vector, sigma: float, n_pieces: int, complete: bool) -> tuple[Ascended, Vector]:
+        """Ascend from w for some pieces of sweeps; if ``complete``, the next one that begins visits every variable."""
+        u, before = w.copy(), sum(ascent.n_visits for ascent in self._ascents)
+        for ascent in self._ascents:
+            ascent.begin_round(sigma)
+        for _ in range(n_pieces):
+            if self._piece == 0:
+                for ascent in self._ascents:
+                    ascent.schedule(complete)
+                complete = False
+            for ascent in self._ascents:
+                ascent.visit(u, self._piece)
+            self._piece = (self._piece + 1) % PIECES
+            if self._piece == 0:
+                seen = [ascent.end_sweep() for ascent in self._ascents]
+                self._swept = max(s.violation for s in seen), sum(s.gap for s in seen) / sigma
+        u -= w
+        u /= sigma
+        visits = sum(ascent.n_visits for ascent in self._ascents) - before
+        none, half, whole = (sum(ascent.terms(share) for ascent in self._ascents) for share in (0.0, 0.5, 1.0))
+        return Ascended(visits, *self._swept, none, half, whole, squared_length(u)), u
+
+    def take(self, share: float) -> None:
+        """Make a share of the changes of the last round part of alpha."""
+        for ascent in self._ascents:
+            ascent.take(share)
 
     # The dual variables as a whole.
 

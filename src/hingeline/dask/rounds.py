@@ -61,12 +61,14 @@ class Costs:
     computing: float = 0.0
     communicating: float = 0.0
     bytes: int = 0
+    last: tuple[float, float] = (0.0, 0.0)  # seconds of the last round: computing, and the rest
 
     def add(self, seconds: float, computing: float, n_bytes: int) -> None:
         """Count a round."""
         self.rounds += 1
+        self.last = (computing, max(0.0, seconds - computing))
         self.computing += computing
-        self.communicating += max(0.0, seconds - computing)
+        self.communicating += self.last[1]
         self.bytes += n_bytes
 
 

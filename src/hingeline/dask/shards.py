@@ -21,6 +21,7 @@ from ..solvers.certificate_parts import CertificateParts
 from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import LADDER
+from .ascent import PIECES, Ascended
 from .host import Call
 from .merge import Widest
 from .rounds import Hosts
@@ -46,6 +47,8 @@ class DaskShards(Shards):
 
     ``between`` is called after each round.
     """
+
+    is_remote = True
 
     def __init__(self, hosts: Hosts, name: str, summary: Summary, spec: Spec, between: Callable[[], None]) -> None:
         self.hosts, self.name, self.loss, self.summary = hosts, name, spec.loss, summary
@@ -146,6 +149,23 @@ class DaskShards(Shards):
     def give(self, which: Widest, excess: float) -> None:
         """Let one variable take the excess."""
         self._tell("give", which, excess)
+
+    # Dual ascent.
+
+    def begin_ascent(self, seed: int) -> tuple[int, int]:  # noqa: D102
+        self._tell("begin_ascent", seed)
+        return self.hosts.n_hosts, PIECES
+
+    def ascend(self, w: Vector, sigma: float, n_pieces: int, complete: bool) -> tuple[Ascended, Vector]:  # noqa: D102
+        self._go_to(w.copy())
+        ascended, change = self._sum("ascend", w, sigma, n_pieces, complete, result=self.n_weights)
+        return ascended, change
+
+    def take(self, share: float) -> None:  # noqa: D102
+        self._tell("take", share)
+
+    def last_round(self) -> tuple[float, float]:  # noqa: D102
+        return self.hosts.costs.last
 
     # Newton's method.
 

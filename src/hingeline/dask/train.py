@@ -29,7 +29,7 @@ from .shards import DaskShards
 from .spec import Fold, Spec
 from .target import Target
 
-SOLVERS = ("auto", "newton", "newton_cg")
+SOLVERS = ("auto", "newton", "newton_cg", "cocoa")
 ROUNDS = np.dtype([*HISTORY.descr, ("computing", "f8"), ("communicating", "f8"), ("bytes", "i8")])
 MOST_LOSSES = 100  # times that rows were lost and read again, before training gives up
 WIDTH = inf  # how far margins may have moved from a start: unknown

@@ -36,8 +36,9 @@ def refresh(state: State, n_steps: int) -> Certificate:
     shards = state.shards
     if state.is_free:
         shards.balance()
-    if isinstance(shards, BlockShards):
-        return _refresh_from_files(state, shards)
+    keeps_in_step = bool(state.engines) and state.engines[-1].stepwise
+    if isinstance(shards, BlockShards) or (shards.is_remote and keeps_in_step):
+        return _refresh_in_one_pass(state, shards)
     if state.is_primal:
         u = state.regularised()
         parts, v = shards.certify_with_weights(state.w)
@@ -58,10 +59,10 @@ def refresh(state: State, n_steps: int) -> Certificate:
     return certify(shards, state.w, regularised=state.regularised())
 
 
-def _refresh_from_files(state: State, shards: BlockShards) -> Certificate:
+def _refresh_in_one_pass(state: State, shards: Shards) -> Certificate:
     """Return the certificate at the weights of ``state``; makes w what its variables give, unless it is near to that.
 
-    One pass over the files does both: v = Z' alpha is summed up on the way, and w = v + apart adds |apart|^2/2 to
+    One pass over the rows does both: v = Z' alpha is summed up on the way, and w = v + apart adds |apart|^2/2 to
     P - D. A w that was updated step by step differs from v by rounding alone.
     """
     for _ in range(2):

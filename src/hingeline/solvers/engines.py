@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .state import State
 
 AUTO = "auto"  # chooses engines by a cost model: select.py
-HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE = "hybrid", "newton", "newton_cg", "out_of_core"
+HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE, COCOA = "hybrid", "newton", "newton_cg", "out_of_core", "cocoa"
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ ENGINES = {
         Engine(NEWTON, "newton.newton", begins_near=True, chosen_by_auto=True),
         Engine(NEWTON_CG, "newton.newton_cg", begins_near=True, needs_smooth_loss=True, chosen_by_auto=True),
         Engine(OUT_OF_CORE, "dual.out_of_core", stepwise=True, adapts=True, shrinks=True, by_name=False),
+        Engine(COCOA, "dual.cocoa", stepwise=True, by_name=False),  # on a cluster: dask/train.py
     )
 }
 NAMES = tuple(engine.name for engine in ENGINES.values() if engine.by_name)

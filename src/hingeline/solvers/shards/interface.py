@@ -81,6 +81,7 @@ class Shards(ABC):
     n_stored: int
     longest: float
     bias: float
+    is_remote: bool = False  # asking costs a round of messages, whatever is asked for
 
     # The certificate.
 
@@ -121,6 +122,31 @@ class Shards(ABC):
     @abstractmethod
     def balance(self) -> None:
         """Make the dual variables keep the condition of a free intercept (balance.py)."""
+
+    # Dual ascent on several machines. Other back ends ascend by engines that see the rows.
+
+    def begin_ascent(self, seed: int) -> tuple[int, int]:
+        """Begin rounds of dual ascent at the present alpha.
+
+        Returns how many groups of rows ascend at the same time, and how many pieces a sweep has.
+        """
+        raise NotImplementedError
+
+    def ascend(self, w: Vector, sigma: float, n_pieces: int, complete: bool) -> tuple[Any, Vector]:
+        """Let each group ascend from w = Z' alpha against its local problem, as if others did the same.
+
+        They do some pieces of sweeps. If ``complete``, the next sweep that begins visits every variable.
+        Returns what they have seen (``dask.ascent.Ascended``), and Z'(change of alpha). The change is a proposal.
+        """
+        raise NotImplementedError
+
+    def take(self, share: float) -> None:
+        """Make a share of the proposed change part of alpha."""
+        raise NotImplementedError
+
+    def last_round(self) -> tuple[float, float]:
+        """Return the seconds that the last verb took: computing, and all the rest."""
+        raise NotImplementedError
 
     # Newton's method.
 

@@ -1,0 +1,104 @@
+"""Dual ascent on several machines: CoCoA+ with the hybrid's sweeps inside of each. Beyond the paper.
+
+Problem    min_w   |w|^2/2 + sum_i loss_i(m_i)
+Dual       max_a   W(a) = sum_i -conjugate_i(a_i) - |w|^2/2,   w = Z' a
+
+In each round every machine k improves the dual variables of its own rows, with w as all machines know it, and as if the
+others moved along: its quadratic term |Z' Delta_k|^2/2 is multiplied by sigma (dask/ascent.py). Then the changes are
+added up, Delta = sum_k Delta_k.
+
+What sigma must be is |Z' Delta|^2 / sum_k |Z' Delta_k|^2, which is between 0 and the number of machines K and known
+afterwards: with that much, the sum of the local gains is a bound of what the dual gains, and with much more, steps are
+too short. So each round takes about what the rounds before needed, and takes the share of the change that maximises the
+dual along it: W is known there, by its terms at none, half and all of the change. It never falls.
+
+The shorter the rounds, the fewer sweeps it takes: variables of different machines react to each other at the end of a
+round only. So rounds are parts of a sweep if that costs little, and as long as it takes if communication is slow.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from ...kernels.passes import squared_length
+from ..clock import Ended
+from ..driver import Run, Verdict
+from ..state import State
+
+FIRST_SIGMA, LEAST_SIGMA = 0.6, 0.5  # of the number of machines; at the least
+SPARE, MEMORY = 1.05, 0.7  # sigma over what was needed; weight of the rounds before
+EXPENSIVE, CHEAP = 0.5, 0.2  # communicating over computing, from which longer and shorter rounds are worth while
+LONGEST = 2.0  # sweeps of a round, at the most
+
+
+def cocoa(state: State, run: Run) -> None:
+    """Run rounds on ``state`` until it is done (or ``run`` ends it)."""
+    shards = state.shards
+    n_groups, sweep = shards.begin_ascent(int(state.rng[0]))
+    ascent = _Rounds(state, run, n_groups, sweep)
+    state.follow(shards.weights())
+    complete, at = True, 0
+    for _ in run.sweeps():
+        visits, gain = 0, 0.0
+        while at < sweep:
+            done, gained = ascent.round(complete and at == 0)
+            at, visits, gain = at + ascent.last_pieces, visits + done.visits, gain + gained
+        at %= sweep
+        verdict = run.sweep(visits, done.violation, gain, done.gap, done.violation, complete)
+        if verdict is Verdict.SATISFIED and complete:
+            break
+        complete = verdict is not Verdict.GO_ON
+
+
+class _Rounds:
+    """One round after the other, with the sigma and the length that the rounds before suggest."""
+
+    def __init__(self, state: State, run: Run, n_groups: int, sweep: int) -> None:
+        self._state, self._run, self._n_groups, self._sweep = state, run, n_groups, sweep
+        self._sigma, self._needed = max(1.0, FIRST_SIGMA * n_groups), 0.0
+        self._pieces = sweep // 4 if n_groups > 1 else sweep
+        self.last_pieces, self._begun = 0, False
+
+    def round(self, complete: bool) -> tuple[Any, float]:
+        """Do a round; returns what machines have seen, and the gain."""
+        state, shards = self._state, self._state.shards
+        self.last_pieces = self._pieces
+        done, change = shards.ascend(state.w, self._sigma, self._pieces, complete)
+        u = state.regularised()
+        squared, along = squared_length(change), float(change @ u)
+        if not self._begun:
+            self._run.dual, self._begun = done.none - 0.5 * squared_length(u), True
+        share, gain = best_share(done.none, done.half, done.whole, along, squared)
+        if not isfinite(gain):
+            raise Ended("rounding")
+        shards.take(share)
+        state.w += share * change
+        if done.squares > 0.0:
+            now = squared / done.squares
+            self._needed = now if self._needed == 0.0 else MEMORY * self._needed + (1.0 - MEMORY) * now
+            enough = SPARE * max(self._needed, now if share < 1.0 else 0.0)
+            self._sigma = min(float(self._n_groups), max(LEAST_SIGMA, enough))
+        self._pieces = next_pieces(self._pieces, shards.last_round(), int(LONGEST * self._sweep))
+        return done, gain
+
+
+def best_share(none: float, half: float, whole: float, along: float, squared: float) -> tuple[float, float]:
+    """Return the share of a change that maximises the dual along it, at most 1, and the gain.
+
+    ``none``, ``half`` and ``whole`` are sums of the dual's terms; ``along`` is <w, Z' Delta>, ``squared`` its squared
+    length. The terms are quadratic in the share but for kinks, so that is a guess; the gain of the whole is exact.
+    """
+    bend = 2.0 * (none + whole - 2.0 * half)  # terms(t) = none + slope t + bend t^2
+    slope = whole - none - bend - along
+    curvature = squared - 2.0 * bend
+    share = 1.0 if slope >= curvature or curvature <= 0.0 else max(0.0, slope / curvature)
+    return share, share * slope - 0.5 * share * share * curvature
+
+
+def next_pieces(n_pieces: int, seconds: tuple[float, float], most: int) -> int:
+    """Return how long the next round is to be, by what the last one took: seconds computing, and the rest."""
+    computing, communicating = seconds
+    if communicating > EXPENSIVE * computing > 0.0:
+        return min(most, 2 * n_pieces)
+    return max(1, n_pieces // 2) if communicating < CHEAP * computing else n_pieces
