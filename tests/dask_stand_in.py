@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from hingeline.dask.host import problem_of
-from hingeline.dask.merge import SampleRows, merged, packed, unpacked
+from hingeline.dask.merge import GatheredRows, merged, packed, unpacked
 from hingeline.dask.resident import Resident
 from hingeline.dask.rounds import Costs
 from hingeline.dask.shards import DaskShards
@@ -13,6 +13,7 @@ from hingeline.dask.spec import Spec, Summary
 from hingeline.dask.target import Binary
 from hingeline.data.matrix import Data
 from hingeline.data.problem import Problem
+from hingeline.data.read import read_data
 from hingeline.runtime.pace import do_nothing
 from hingeline.runtime.threads import ALONE
 from hingeline.solvers.shards.alpha import starting_alpha
@@ -38,8 +39,8 @@ class HostsHere:
         return unpacked(merged([unpacked(reply) for reply in replies]))
 
     def solve_sample(self, name, step, total_C, solve):
-        rows = SampleRows.merged([resident.sample_rows(step) for resident in self.residents])
-        part = problem_of(rows, self.spec, total_C)
+        rows = GatheredRows.merged([resident.rows(step, True) for resident in self.residents])
+        part = problem_of(read_data(rows.X, self.spec.bias), rows, self.spec, float(rows.C.sum()) / total_C)
         return solve(InMemoryShards(part, starting_alpha(part), ALONE, do_nothing))
 
     def moved(self, name, w):

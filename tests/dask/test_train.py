@@ -31,6 +31,7 @@ PROBLEMS = {
     "hinge": (Hinge(1.0), "newton"),
     "hinge by rounds of ascent": (Hinge(0.1), "cocoa"),
     "squared hinge": (SquaredHinge(1.0), "newton_cg"),
+    "hinge on one worker": (Hinge(1.0), "one_worker"),
     "logistic": (Logistic(1.0), "newton"),
     "epsilon-insensitive": (EpsilonInsensitive(1.0, 0.1), "newton"),
 }
@@ -68,9 +69,18 @@ def test_same_optimum_as_on_one_machine(client, name, free):
 def test_history_tells_what_rounds_cost(client):
     X, y = classification(N, D, seed=2)
     seen = []
-    found = train(cut(client, X, y)[0], Binary(1), Hinge(1.0), gap_tol=1e-4, callback=seen.append)
+    found = train(cut(client, X, y)[0], Binary(1), Hinge(1.0), solver="newton", gap_tol=1e-4, callback=seen.append)
     assert len(found.history) == found.n_iter == len(seen)
     for name in ("seconds", "computing", "communicating", "bytes"):
         assert (np.diff(found.history[name]) >= 0).all()
         assert found.history[name][-1] > 0
     assert seen[-1].traffic.bytes == found.history["bytes"][-1]
+
+
+def test_one_worker_tells_how_far_it_has_come(client):
+    X, y = classification(N, D, seed=2)
+    seen = []
+    found = train(cut(client, X, y)[0], Binary(1), Hinge(1.0), solver="one_worker", gap_tol=1e-4, callback=seen.append)
+    assert 0 < len(seen) <= found.n_iter
+    assert seen[-1].n_iter == found.n_iter
+    assert found.history["bytes"][-1] >= X.nbytes // 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -21,11 +21,16 @@ from ..data.matrix import Data
 from ..data.problem import Problem
 from ..data.read import read_data
 from ..runtime.threads import Team
+from ..solution import Look, Progress, Solution
+from ..solvers.engines import AUTO
+from ..solvers.free_intercept import train_free
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Shards
+from ..solvers.stop import Stop
+from ..solvers.train import train
 from ..version import __version__
-from .merge import SampleRows, merged, packed, unpacked
+from .merge import GatheredRows, merged, n_bytes, packed, unpacked
 from .partitions import Block
 from .resident import Resident
 from .spec import Spec
@@ -50,6 +55,7 @@ class Reply:
     seconds: float = 0.0
     error: BaseException | None = None
     lost: tuple[str, ...] = ()  # hosts further down the tree that did not answer
+    n_bytes: int = 0  # of what workers have sent to each other
 
 
 class Branch(NamedTuple):
@@ -81,7 +87,10 @@ class Host:
         self._team = Team(self._worker.state.nthreads)
         self._data: dict[float, dict[int, Data]] = {}
         self._residents: dict[str, Resident] = {}
-        self._cancelled = False
+        self._whole: dict[float, Data] = {}  # the rows of all hosts, if this one has gathered them, by their bias
+        self._alphas: dict[str, dict[int, np.ndarray]] = {}
+        self._progress: Progress | None = None
+        self._cancelled = self._ends = False
 
     def hello(self) -> str:
         """Return the version of this package."""
@@ -98,7 +107,7 @@ class Host:
     def open(self, name: str, spec: Spec, w: np.ndarray | None) -> Reply:
         """Begin a problem, with dual variables that fit w if that is given."""
         started = perf_counter()
-        self._cancelled = False
+        self._cancelled, self._ends, self._progress = False, False, None
         try:
             problems = {
                 number: spec.problem(number, data, self._blocks[number].y, self._blocks[number].sample_weight)
@@ -121,30 +130,74 @@ class Host:
     def close(self, name: str) -> None:
         """Forget a problem."""
         self._residents.pop(name, None)
+        self._alphas.pop(name, None)
 
     async def solve_sample(
         self, name: str, spec: Spec, step: int, total_C: float, solve: Solve, below: tuple[Branch, ...]
     ) -> Reply:
         """Gather one row in ``step`` from all hosts, and return ``solve`` of them; nothing if there are none."""
-        gathered = await self.do_all(Message(name, (("sample_rows", (step,)),)), below)
+
+        def work(sample: GatheredRows) -> Any:
+            share = float(sample.C.sum()) / total_C
+            if share == 0.0:
+                return None
+            part = problem_of(read_data(sample.X, spec.bias), sample, spec, share)
+            return solve(InMemoryShards(part, starting_alpha(part), self._team, self._check))
+
+        return await self._with_rows(name, step, True, below, work)
+
+    async def solve_whole(self, name: str, spec: Spec, stop: Stop, free: bool, below: tuple[Branch, ...]) -> Reply:
+        """Gather all rows, unless they are here already, and train as on one machine; alpha stays here."""
+
+        def work(rows: GatheredRows) -> Solution:
+            if rows.X is not None:
+                self._whole = {spec.bias: read_data(rows.X, spec.bias, self._team.n_threads)}
+            problem = problem_of(self._whole[spec.bias], rows, spec)
+            how: dict[str, Any] = {"seed": 0, "callback": self._note, "cancelled": lambda: self._cancelled}
+            how["n_threads"] = self._team.n_threads
+            found = (train_free if free else train)(problem, AUTO, stop, **how)
+            ends = np.cumsum([size for _, size in rows.sizes])[:-1]
+            numbers = [number for number, _ in rows.sizes]
+            self._alphas[name] = dict(zip(numbers, np.split(found.alpha, ends), strict=True))
+            return replace(found, alpha=np.empty(0))
+
+        return await self._with_rows(name, 1, spec.bias not in self._whole, below, work)
+
+    async def _with_rows(
+        self, name: str, step: int, with_X: bool, below: tuple[Branch, ...], work: Callable[[GatheredRows], Any]
+    ) -> Reply:
+        """Gather rows from all hosts, and work on them here."""
+        gathered = await self.do_all(Message(name, (("rows", (step, with_X)),)), below)
         if gathered.error is not None or gathered.lost or not gathered.values:
             return gathered
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker.executors["actor"], self._solved, gathered, spec, total_C, solve)
 
-    def _solved(self, gathered: Reply, spec: Spec, total_C: float, solve: Solve) -> Reply:
-        started = perf_counter()
-        try:
-            part = problem_of(gathered.values[0], spec, total_C)
-            found = None if part is None else solve(InMemoryShards(part, starting_alpha(part), self._team, self._check))
-        except BaseException as error:
-            return Reply(error=error)
-        values = () if found is None else (found,)
-        return Reply(values, gathered.seconds + perf_counter() - started)
+        def timed() -> Reply:
+            started = perf_counter()
+            try:
+                found = work(gathered.values[0])
+            except BaseException as error:
+                return Reply(error=error)
+            values = () if found is None else (found,)
+            moved = n_bytes(tuple(gathered.values[0][:3]))
+            return Reply(values, gathered.seconds + perf_counter() - started, n_bytes=moved)
+
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._worker.executors["actor"], timed)
+
+    def _note(self, progress: Progress) -> bool:
+        """Take down how far training has come; true if it is to end."""
+        self._progress = progress._replace(look=Look())
+        return self._ends
+
+    async def progress(self, ends: bool) -> Progress | None:
+        """Return how far training on this worker has come; ``ends`` says that it is to end."""
+        self._ends = ends
+        return self._progress
 
     def alpha_of(self, name: str, number: int) -> np.ndarray:
         """Return the dual variables of a partition."""
-        return self._residents[name].alpha_of(number)
+        found = self._alphas.get(name)
+        return self._residents[name].alpha_of(number) if found is None else found[number]
 
     def do(self, message: Message) -> Reply:
         """Do what a message asks for."""
@@ -174,13 +227,13 @@ class Host:
         return reply_of(answer, branch.key)
 
 
-def problem_of(sample: SampleRows, spec: Spec, total_C: float) -> Problem | None:
-    """Return the problem of a sample, C scaled up to ``total_C``, that of all rows; None if it has no weight."""
-    share = float(sample.C.sum()) / total_C
-    if share == 0.0:
-        return None
-    data = read_data(sample.X, spec.bias)
-    return Problem(data, sample.y, sample.C / share, spec.loss, np.flatnonzero(data.q > 0.0).astype(np.uint32))
+def problem_of(data: Data, rows: GatheredRows, spec: Spec, share: float = 1.0) -> Problem:
+    """Return the problem of rows that were gathered; a sample has a ``share`` of the whole's weight."""
+    C = rows.C / share
+    kept = None
+    if data.smallest_q <= 0.0 or not (C > 0.0).all():
+        kept = np.flatnonzero((data.q > 0.0) & (C > 0.0)).astype(np.uint32)
+    return Problem(data, rows.y, float(C[0]) if (C == C[0]).all() else C, spec.loss, kept)
 
 
 def reply_of(answer: dict[str, Any], key: str) -> Reply:

@@ -35,27 +35,32 @@ class SparseVector(NamedTuple):
     size: int
 
 
-class SampleRows(NamedTuple):
-    """Rows of a sample, from one partition or several.
+class GatheredRows(NamedTuple):
+    """Rows that one worker gathers, all of them or a sample.
 
     Attributes
     ----------
-    X : ndarray or SciPy CSR matrix
+    X : ndarray or SciPy CSR matrix; None if the worker has them already
     y, C : what is learned from them, and their C_i
+    sizes : number of each partition, and how many rows are its, in order
     """
 
     X: Any
     y: Vector
     C: Vector
+    sizes: tuple[tuple[int, int], ...]
 
     @classmethod
-    def merged(cls, parts: Sequence[SampleRows]) -> SampleRows:
+    def merged(cls, parts: Sequence[GatheredRows]) -> GatheredRows:
         """Return the rows of all parts, one after the other; dense and sparse rows together are sparse."""
         y, C = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        sizes = tuple(size for part in parts for size in part.sizes)
         matrices = [part.X for part in parts]
+        if matrices[0] is None:
+            return cls(None, y, C, sizes)
         if any(sparse.issparse(X) for X in matrices):
-            return cls(sparse.vstack(matrices, format="csr"), y, C)
-        return cls(np.concatenate(matrices), y, C)
+            return cls(sparse.vstack(matrices, format="csr"), y, C, sizes)
+        return cls(np.concatenate(matrices), y, C, sizes)
 
 
 def packed(value: Any) -> Any:
@@ -120,6 +125,8 @@ def n_bytes(value: Any) -> int:
     """Return about how many bytes a value takes on its way."""
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
+    if sparse.issparse(value):
+        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
     if isinstance(value, (tuple, list)):
         return sum(map(n_bytes, value))
     return 8

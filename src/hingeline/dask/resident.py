@@ -21,7 +21,7 @@ from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Responses
 from ..solvers.shards.sample import chosen_rows, take_rows
 from .ascent import PIECES, Ascended, Ascent
-from .merge import SampleRows, Widest, merged
+from .merge import GatheredRows, Widest, merged
 from .spec import Summary
 
 
@@ -200,18 +200,20 @@ class Resident:
         if which.partition in self.numbers:
             self._sides[self.numbers.index(which.partition)].give(which.row, excess)
 
-    # A sample.
+    # Rows for another worker.
 
-    def sample_rows(self, step: int) -> SampleRows | None:
+    def rows(self, step: int, with_X: bool) -> GatheredRows | None:
         """Return one row in ``step`` of every partition; None if there are none."""
         parts = []
-        for problem in self._problems:
-            chosen = chosen_rows(problem.data.n_rows, step)
+        for number, problem in zip(self.numbers, self._problems, strict=True):
+            data = problem.data
+            chosen = np.arange(data.n_rows) if step == 1 else chosen_rows(data.n_rows, step)
             if chosen.size:
-                C = np.broadcast_to(problem.C, problem.data.n_rows)[chosen]
-                X = matrix_of(take_rows(problem.data.rows, chosen), chosen.size, problem.data.n_features)
-                parts.append(SampleRows(X, problem.y[chosen], C))
-        return SampleRows.merged(parts) if parts else None
+                C = np.broadcast_to(problem.C, data.n_rows)[chosen]
+                own = data.rows if step == 1 or not with_X else take_rows(data.rows, chosen)
+                X = matrix_of(own, chosen.size, data.n_features) if with_X else None
+                parts.append(GatheredRows(X, problem.y[chosen], C, ((number, chosen.size),)))
+        return GatheredRows.merged(parts) if parts else None
 
 
 def matrix_of(rows: Rows, n_rows: int, n_features: int) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -24,10 +25,13 @@ import numpy as np
 from distributed import Client, Future, get_worker
 from distributed.protocol.serialize import to_serialize
 
+from ..solution import Progress, Solution
 from ..solvers.clock import Ended
+from ..solvers.stop import Stop
 from .host import Branch, Call, Host, Message, Reply, Solve, merged_replies, reply_of
 from .merge import n_bytes, unpacked
 from .partitions import Partitions
+from .select import Cluster
 from .spec import Spec, Summary
 from .versions import check_version
 
@@ -96,9 +100,11 @@ class Hosts:
         self._parts, self.n_features = partitions.parts, partitions.n_features
         self._n_stored = partitions.n_stored
         self._opened: dict[str, Opened] = {}
+        self._whole_at: set[float] = set()  # biases with which the first host has gathered all rows
+        self._alone: dict[str, Place] = {}  # problems that one worker has solved
         self.costs = Costs()
         self._places: list[Place] = []
-        self._direct = True
+        self._direct, self._memory = True, 0
         self._places = self._placed(range(len(self._parts)))
         self._direct = self._can_reach()
 
@@ -106,6 +112,10 @@ class Hosts:
     def n_hosts(self) -> int:
         """How many hosts there are."""
         return len(self._places)
+
+    def cluster(self, bias: float) -> Cluster:
+        """Return what a cost model asks about the hosts' workers."""
+        return Cluster(len(self._places), self._memory, bias in self._whole_at)
 
     # Where rows are.
 
@@ -133,7 +143,9 @@ class Hosts:
         """Return which worker is to hold which partitions; those that nobody has are shared out evenly."""
         groups: dict[str, list[int]] = {}
         held = self.client.who_has([self._parts[k] for k in numbers])
-        workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        known = self.client.scheduler_info(n_workers=-1)["workers"]
+        workers = sorted(known)
+        self._memory = min((worker["memory_limit"] or 0 for worker in known.values()), default=0)
         homeless = []
         for k in numbers:
             owners = [address for address in held.get(self._parts[k].key, ()) if address in workers]
@@ -202,6 +214,36 @@ class Hosts:
         values = self._replies(self._places[:1], lambda place: self._asked(place, "solve_sample", *args))[0].values
         return values[0] if values else None
 
+    def solve_whole(self, name: str, stop: Stop, free: bool, watch: Callable[[Progress], Any] | None) -> Solution:
+        """Return the solution that one worker finds, which gathers all rows; ``watch`` sees how far it has come."""
+        places, root = self._places, _tree(self._places)
+        args = (name, self._opened[name].spec, stop, free, root.below)
+        loop: Any = self.client.loop
+        ask = asyncio.run_coroutine_threadsafe(
+            self._timed(places[:1], lambda place: self._asked(place, "solve_whole", *args)), loop.asyncio_loop
+        )
+        ends, seen = False, None
+        try:
+            while not ask.done():
+                wait([ask], timeout=WATCH)
+                if watch is not None and not ask.done():
+                    progress = self.client.sync(self._progress, places[0], ends)
+                    if progress is not None and progress != seen:
+                        seen, ends = progress, ends or bool(watch(progress))
+        finally:
+            ask.cancel()
+        solution: Solution = self._checked(ask.result())[0].values[0]
+        self._alone[name] = places[0]
+        self._whole_at = {self._opened[name].spec.bias}
+        return solution
+
+    async def _progress(self, place: Place, ends: bool) -> Progress | None:
+        try:
+            found: Progress | None = await self._plain(place, "progress", ends)
+        except OSError:
+            return None
+        return found
+
     def close(self, name: str) -> None:
         """Forget a problem, here and on the workers."""
         self._opened.pop(name, None)
@@ -244,15 +286,21 @@ class Hosts:
         self, places: list[Place], ask: Callable[[Place], Coroutine[Any, Any, tuple[Reply, int]]]
     ) -> list[Reply]:
         """Ask hosts at the same time; returns their replies, or replaces those that are lost and raises."""
+        return self._checked(self.client.sync(self._timed, places, ask))
 
-        async def everyone() -> list[tuple[Reply, int]]:
-            return await asyncio.gather(*map(ask, places))
-
+    async def _timed(
+        self, places: list[Place], ask: Callable[[Place], Coroutine[Any, Any, tuple[Reply, int]]]
+    ) -> list[Reply]:
+        """Ask hosts at the same time, and count what it costs."""
         started = perf_counter()
-        answers = self.client.sync(everyone)
+        answers = await asyncio.gather(*map(ask, places))
         replies = [reply for reply, _ in answers]
-        computing = max(reply.seconds for reply in replies)
-        self.costs.add(perf_counter() - started, computing, sum(sent for _, sent in answers))
+        moved = sum(sent + reply.n_bytes for reply, sent in answers)
+        self.costs.add(perf_counter() - started, max(reply.seconds for reply in replies), moved)
+        return replies
+
+    def _checked(self, replies: list[Reply]) -> list[Reply]:
+        """Return replies, or replace hosts that are lost and raise."""
         lost = {key for reply in replies for key in reply.lost}
         if lost:
             self._replace(lost)
@@ -295,6 +343,7 @@ class Hosts:
         self._places = [place for place in self._places if place.key not in lost]
         new = self._placed(homeless)
         self._places = sorted([*self._places, *new])
+        self._whole_at = set()
         for name, opened in self._opened.items():
             self._gathered(new, "open", name, opened.spec, opened.w)
 
@@ -320,6 +369,7 @@ class Hosts:
         futures = {}
         for place in self._places:
             for k in place.numbers:
+                place = self._alone.get(name, place)
                 futures[k] = self.client.submit(
                     _alpha_of,
                     place.key,

@@ -24,12 +24,12 @@ from ..solvers.stop import GOOD_GAP, Stop
 from ..solvers.train import Training
 from .partitions import Partitions
 from .rounds import LOST, Costs, Hosts
-from .select import plan
+from .select import ONE_WORKER, choose, plan
 from .shards import DaskShards
 from .spec import Fold, Spec
 from .target import Target
 
-SOLVERS = ("auto", "newton", "newton_cg", "cocoa")
+SOLVERS = ("auto", "newton", "newton_cg", "cocoa", "one_worker")
 ROUNDS = np.dtype([*HISTORY.descr, ("computing", "f8"), ("communicating", "f8"), ("bytes", "i8")])
 MOST_LOSSES = 100  # times that rows were lost and read again, before training gives up
 WIDTH = inf  # how far margins may have moved from a start: unknown
@@ -146,7 +146,9 @@ class _Fit:
         near = None if w0 is None else Near(w, WIDTH)
         started = np.zeros_like(w)
         self._state = State(shards, problem, np.empty(0), started, seeded(0), 0.0, free, near)
-        self._phases = plan(summary, problem, solver, stop, hosts.n_hosts, free)
+        cluster = hosts.cluster(self._spec.bias)
+        self._method = choose(summary, problem, solver, stop, cluster, free)
+        self._phases = plan(summary, problem, self._method, stop, cluster, free) if self._method != ONE_WORKER else []
         self._run = Run(
             stop,
             self._clock,
@@ -166,16 +168,39 @@ class _Fit:
 
     def trained(self) -> Trained:
         """Train, and return the model."""
+        if self._method == ONE_WORKER:
+            return self._finished(self._solved_by_one())
         solution = _DaskTraining(self._phases, self._state, self._run).solution()
         if self._free and solution.stop_reason == "tol" and solution.certificate.gap > GOOD_GAP:
             solution = self._better(solution)
-        alpha = self._hosts.alpha(self._name)
+        return self._finished(solution)
+
+    def _solved_by_one(self) -> Solution:
+        """Let one worker gather the rows and train; if it is lost, another one."""
+        for _ in range(MOST_LOSSES):
+            try:
+                solution = self._hosts.solve_whole(self._name, self._stop, self._free, self._report)
+            except Ended as end:
+                if end.reason != LOST:
+                    raise
+                continue
+            last = max(self._costs, default=0)
+            for record in solution.history:  # what the client has not seen on the way
+                if record["sweep"] > last:
+                    values = (record[name].item() for name in ("sweep", "steps", "seconds", "violation", "gap"))
+                    self._report(Progress(*values))
+            return solution
+        raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")
+
+    def _finished(self, solution: Solution) -> Trained:
+        """Return the model with the costs of its rounds; the dual variables stay on the workers."""
+        alpha, costs = self._hosts.alpha(self._name), self._hosts.costs
         history = np.zeros(len(solution.history), dtype=ROUNDS)
         for name in HISTORY.names or ():
             history[name] = solution.history[name]
         for record in history:
             record["computing"], record["communicating"], record["bytes"] = self._costs.get(
-                int(record["sweep"]), (0.0, 0.0, 0)
+                int(record["sweep"]), (float(record["seconds"]), costs.communicating, costs.bytes)
             )
         return Trained(
             w=solution.w,
