@@ -62,11 +62,11 @@ def test_the_search_doubles_C_and_returns_the_best():
     assert tally.accuracy == pytest.approx(max(rates), rel=1e-5)
 
 
-@pytest.mark.parametrize("number", [0, 2])
+@pytest.mark.parametrize("number", [0, 2, 11])
 def test_about_as_many_values_of_C_as_liblinear(number, capfd):
     """A fold whose weights meet LIBLINEAR's rule keeps them, and five doublings without a change are the end."""
     peer = liblinear()
-    X, y = make_rows("signs", n=300)
+    X, y = make_rows("targets", n=60, d=4) if number == 11 else make_rows("signs", n=300)
     said = []
     search.search(X, y, Settings(type=number, seed=1), 5, None, None, said.append, pytest.fail)
     peer.train(y.astype(float), X, f"-C -s {number}")
@@ -74,7 +74,7 @@ def test_about_as_many_values_of_C_as_liblinear(number, capfd):
     theirs = [line for line in capfd.readouterr().out.splitlines() if line.startswith("log2c")]
     ours = [line for line in said if line.startswith("log2c")]
     assert ours[0].split("rate")[0] == theirs[0].split("rate")[0]  # the same first C
-    assert abs(len(ours) - len(theirs)) <= 3  # the folds are others
+    assert abs(len(ours) - len(theirs)) <= max(3, 0.1 * len(theirs))  # the folds are others
 
 
 @pytest.fixture

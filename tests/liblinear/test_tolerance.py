@@ -98,6 +98,14 @@ def test_the_rule_itself(solver_type, bias):
         assert rule.holds(at) == (np.linalg.norm(gradient(solver_type, full, y, w)) <= goal)
 
 
+def test_where_liblinear_takes_no_step_the_rule_holds():
+    X, y = data_of(2)
+    settings = Settings(type=2, C=1e-12)
+    problem = make_problem(read_data(X), y.astype(np.float32), None, SquaredHinge(1e-12))
+    solution = fit(X, y, settings).solutions[0]
+    assert PrimalRule(problem, settings, None).holds(replace(solution, w=0.0 * solution.w))
+
+
 def test_other_types_have_other_rules():
     assert not any(PrimalRule.applies_to(Settings(type=number)) for number in (1, 3, 4, 5, 6, 7, 12, 13, 21))
     assert not PrimalRule.applies_to(Settings(type=2, gap=1e-3))

@@ -37,6 +37,7 @@ from ..solvers.certificate import weights
 from .settings import Settings
 
 SMALLEST = 1e-12  # tolerance: zero would never be met
+NO_STEP = 1e-8  # length of a gradient at which LIBLINEAR's conjugate gradients take no step, whatever the scale
 
 
 def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = None) -> float:
@@ -57,7 +58,7 @@ def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = N
 
 
 class PrimalRule:
-    """LIBLINEAR's own rule for the types 0, 2 and 11: |f'(w)| <= eps |f'(0)| min(pos, neg)/l.
+    """LIBLINEAR's own rule for the types 0, 2 and 11: |f'(w)| <= eps |f'(0)| min(pos, neg)/l, or next to nothing.
 
     It holds long before every solution of the violation that ``tol_of`` returns must satisfy it. It takes a pass over
     the rows to check.
@@ -82,7 +83,7 @@ class PrimalRule:
         gradient = w - _pull(self._problem, w)
         if self._settings.free_bias:
             gradient[-1] -= w[-1]
-        return float(np.sqrt(squared_length(gradient))) <= self._most
+        return float(np.sqrt(squared_length(gradient))) <= max(self._most, NO_STEP)
 
 
 def _share(y: np.ndarray, settings: Settings) -> float:
