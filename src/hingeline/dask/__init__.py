@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+try:
+    import dask.array  # noqa: F401
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError(f'hingeline.dask needs Dask ({error}): pip install "hingeline[dask]".') from error
+
 from .dataset import open_dataset
 from .estimators import LinearSVC, LinearSVR, LogisticRegression
 from .linear_svc_cv import LinearSVCCV

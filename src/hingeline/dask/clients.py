@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 from distributed import Client, Future, LocalCluster, wait
 
@@ -41,6 +42,11 @@ def some_client(client: Client | None = None) -> Iterator[tuple[Client, bool]]:
         own.as_current(),
     ):
         yield own, True
+
+
+def submit(client: Client, name: str, function: Callable[..., Any], *args: Any) -> Future[Any]:
+    """Return the future of ``function(*args)``; Dask's dashboard shows it as ``hingeline-<name>``."""
+    return client.submit(function, *args, key=f"hingeline-{name}-{uuid4().hex}", pure=False)
 
 
 def raise_first_error(client: Client, tasks: Sequence[Future[Any]], last: Sequence[Future[Any]]) -> None:

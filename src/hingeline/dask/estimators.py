@@ -23,10 +23,10 @@ class LinearSVC(ClassifierOnDask, local.LinearSVC):
     client : dask.distributed.Client, optional
         None: the current one. If there is none, a cluster is started in this process, and closed at the end.
     penalty, loss, dual, tol, gap_tol, C, multi_class, fit_intercept, intercept_scaling, class_weight, max_iter,
-    max_time, warm_start, n_jobs, random_state, verbose
-        As in ``hingeline.LinearSVC``. The penalty is "l2" and several classes are trained one against the rest;
-        ``n_jobs`` has no meaning here. ``max_iter`` counts rounds of the method's outer loop. ``warm_start`` begins at
-        the weights of the last model.
+    max_time, warm_start, keep_dual, n_jobs, random_state, verbose
+        As in ``hingeline.LinearSVC``. The penalty is "l2", several classes are trained one against the rest, and
+        ``n_jobs`` is None: other values raise an error. ``max_iter`` counts iterations of the method; each takes some
+        rounds. ``warm_start`` begins at the weights of the last model.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class LogisticRegression(ClassifierOnDask, local.LogisticRegression):
     solver, client
         As in ``hingeline.dask.LinearSVC``.
     penalty, dual, tol, gap_tol, C, fit_intercept, intercept_scaling, class_weight, random_state, max_iter, max_time,
-    verbose, warm_start, n_jobs, l1_ratio, multi_class
+    verbose, warm_start, keep_dual, n_jobs, l1_ratio, multi_class
         As in ``hingeline.LogisticRegression``, with the limits of ``hingeline.dask.LinearSVC``: there is no multinomial
         problem on Dask.
 
@@ -79,7 +79,7 @@ class LinearSVR(OnDask, local.LinearSVR):
     solver, client
         As in ``hingeline.dask.LinearSVC``.
     epsilon, tol, C, loss, quantile, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, max_time,
-    gap_tol, warm_start, n_jobs
+    gap_tol, warm_start, keep_dual, n_jobs
         As in ``hingeline.LinearSVR``, with the limits of ``hingeline.dask.LinearSVC``.
 
     Attributes

@@ -41,9 +41,10 @@ class LinearSVCCV(ClassifierOnDask, LocalLinearSVCCV):  # type: ignore[misc]  # 
         Accuracy, weighted by ``sample_weight``.
     solver, client
         As in ``hingeline.dask.LinearSVC``.
-    loss, dual, tol, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time, n_jobs, random_state,
-    verbose
-        As in ``hingeline.dask.LinearSVC``; ``random_state`` also draws the folds.
+    loss, dual, tol, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time, keep_dual, n_jobs,
+    random_state, verbose
+        As in ``hingeline.dask.LinearSVC``; ``random_state`` also draws the folds, and ``max_time`` is for the whole
+        search.
 
     Attributes
     ----------

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import dask.array as da
 import numpy as np
 from distributed import Client
+from sklearn.base import is_classifier
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +20,7 @@ from ..estimators.checkpoint import Start
 from ..estimators.watch import Watch
 from ..solution import Solution
 from . import lazy
-from .clients import some_client
+from .clients import some_client, submit
 from .inputs import is_collection, partitions_of
 from .partitions import Block, Partitions
 from .target import Target
@@ -85,7 +86,7 @@ class OnDask:
         self._validate_params()  # type: ignore[attr-defined]
         self._refuse_what_is_for_one_machine()
         with some_client(self.client) as (client, own):
-            partitions = partitions_of(client, X, y, sample_weight, targets=not hasattr(self, "class_weight"))
+            partitions = partitions_of(client, X, y, sample_weight, targets=not is_classifier(self))
             self._fit_partitions(partitions)
             if own and hasattr(self, "dual_coef_"):  # the cluster ends here
                 self._set_dual_coef(da.from_array(self.dual_coef_.compute(scheduler=client)))
@@ -142,7 +143,7 @@ class OnDask:
                     **start(None, k),
                 )
                 signed = [
-                    rows.data.client.submit(signed_alpha, alpha, part, rows.target(k), pure=False)
+                    submit(rows.data.client, "dual-coef", signed_alpha, alpha, part, rows.target(k))
                     for alpha, part in zip(found.alpha, rows.data.parts, strict=True)
                 ]
                 solutions.append(Solution(**{**vars(found), "alpha": signed}))

@@ -20,7 +20,7 @@ from ..estimators.base import as_matrix
 from ..estimators.labels import encode_weights
 from ..kernels.rows import DenseRows
 from ..solvers.solve import checked_targets
-from .clients import raise_first_error
+from .clients import raise_first_error, submit
 from .versions import check_workers
 
 FAN_IN = 8  # results that one task of a tree reduction combines
@@ -80,7 +80,8 @@ class Partitions:
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Future[Any]]:
         """Return futures of ``function(k, block k, *args)``."""
-        return [self.client.submit(function, k, part, *args, pure=False) for k, part in enumerate(self.parts)]
+        name = function.__name__.strip("_").replace("_", "-")
+        return [submit(self.client, name, function, k, part, *args) for k, part in enumerate(self.parts)]
 
     def reduce(self, function: Callable[..., Any], combine: Callable[[list[Any]], Any], *args: Any) -> Any:
         """Return ``function(k, block k, *args)`` of all blocks, combined by a tree of tasks on the workers."""
@@ -95,7 +96,7 @@ def tree_reduce(client: Client, futures: Sequence[Future[Any]], combine: Callabl
     level = list(futures)
     while True:
         groups = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
-        level = [client.submit(combine, group, pure=False) for group in groups]
+        level = [submit(client, "add-up", combine, group) for group in groups]
         if len(level) == 1:
             return level[0]
 
@@ -127,8 +128,8 @@ def place(
     check_workers(client)
     if not pieces:
         raise ValueError("X has no partitions: nothing is left to train on.")
-    parts = [client.submit(read_block, k, *piece, targets, pure=False) for k, piece in enumerate(pieces)]
-    sizes = [client.submit(size_of, part, pure=False) for part in parts]
+    parts = [submit(client, "check-rows", read_block, k, *piece, targets) for k, piece in enumerate(pieces)]
+    sizes = [submit(client, "size-of-rows", size_of, part) for part in parts]
     raise_first_error(client, parts, sizes)
     found: list[Size] = client.gather(sizes)
     full = [k for k, size in enumerate(found) if size.n_rows]

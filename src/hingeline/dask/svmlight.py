@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ..io.text.load import load_svmlight
 from ..io.text.svmlight import ZeroBased
-from .clients import current_client, raise_first_error
+from .clients import current_client, raise_first_error, submit
 
 
 def read_svmlight(
@@ -59,8 +59,8 @@ def read_svmlight(
     if client is None:
         raise ValueError("read_svmlight needs a cluster: make a dask.distributed.Client first.")
     paths = _paths(client, source)
-    read = [client.submit(_read, path, n_features, dtype, zero_based, pure=False) for path in paths]
-    found = [client.submit(_extent, part, pure=False) for part in read]
+    read = [submit(client, "read-text", _read, path, n_features, dtype, zero_based) for path in paths]
+    found = [submit(client, "extent-of-text", _extent, part) for part in read]
     raise_first_error(client, read, found)
     extents: list[Extent] = client.gather(found)
     one_based = zero_based == "auto" and all(extent.smallest != 0 for extent in extents)
@@ -69,9 +69,9 @@ def read_svmlight(
         n_features = width
     elif width > n_features:  # the base is known only now: the worker says where the index is
         wide = next(path for path, at in zip(paths, extents, strict=True) if at.largest - one_based >= n_features)
-        client.submit(load_svmlight, wide, n_features=n_features, zero_based=not one_based, pure=False).result()
-    parts = [client.submit(_placed, part, int(one_based), n_features, pure=False) for part in read]
-    X, y = ([client.submit(getitem, part, at, pure=False) for part in parts] for at in (0, 1))
+        submit(client, "read-text", _read, wide, n_features, dtype, not one_based).result()
+    parts = [submit(client, "columns-of-text", _placed, part, int(one_based), n_features) for part in read]
+    X, y = ([submit(client, "rows-or-labels", getitem, part, at) for part in parts] for at in (0, 1))
     n_rows = [extent.n_rows for extent in extents]
     meta = sparse.csr_matrix((0, 0), dtype=dtype)
     return (
@@ -94,7 +94,7 @@ def _paths(client: Client, source: Any) -> list[str]:
         paths = [fspath(path) for path in source]
     else:
         path = fspath(source)
-        paths = sorted(client.submit(glob, path, pure=False).result()) if has_magic(path) else [path]
+        paths = sorted(submit(client, "find-files", glob, path).result()) if has_magic(path) else [path]
     if not paths:
         raise ValueError(f"no file matches {source!r}, as the workers see it.")
     return paths
