@@ -64,6 +64,12 @@ class SoftmaxClassifier(SparsePenaltyClassifier):
     def _train_without_penalty(self, rows: TrainingSet, start: Start, watch: Watch) -> list[Solution]:
         """Train at a C that is as good as infinity, and at a smaller one, which tells whether there is an optimum."""
         assert isinstance(rows, ClassificationSet)
+        if self.penalty is None and self.C not in (1.0, inf):
+            warnings.warn(
+                f"Setting penalty=None will ignore the C that is given too, {self.C!r}: leave one of them out.",
+                UserWarning,
+                stacklevel=6,
+            )
         C = equivalent_C(rows.data, rows.row_weights())
         model = self._with_C(C)
         less = self._with_C(C / APART)

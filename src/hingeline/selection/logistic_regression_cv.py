@@ -36,8 +36,8 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
     class_weight : dict or "balanced", optional
         "balanced" counts all rows, also in the folds, as in scikit-learn.
-    l1_ratios : sequence of float
-        Accepted because scikit-learn has it: the penalty is |w|^2/2, so all of them must be 0.
+    penalty, l1_ratios
+        Accepted because scikit-learn has them: the penalty is |w|^2/2, so they must be "l2" and zeros.
     use_legacy_attributes : bool
         Accepted because scikit-learn has it: must be False, since ``C_`` is a number and ``scores_`` an array.
 
@@ -52,10 +52,11 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
     _model_class = LogisticRegression
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **selection_constraints(LogisticRegression._parameter_constraints, "penalty", "l1_ratio"),
+        "penalty": [StrOptions({"deprecated", "l2"})],
         "l1_ratios": ["array-like", StrOptions({"warn"}), None],
         "use_legacy_attributes": ["boolean", StrOptions({"warn"})],
     }
-    penalty, l1_ratio, C = "deprecated", 0.0, 1.0  # of every model; its C is ``C_``
+    l1_ratio, C = 0.0, 1.0  # of every model; its C is ``C_``
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         random_state: Any = None,
         verbose: int = 0,
         multi_class: str = "auto",
+        penalty: str = "deprecated",
         l1_ratios: Any = (0.0,),
         use_legacy_attributes: bool | str = False,
     ) -> None:
@@ -101,6 +103,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         self.random_state = random_state
         self.verbose = verbose
         self.multi_class = multi_class
+        self.penalty = penalty
         self.l1_ratios = l1_ratios
         self.use_legacy_attributes = use_legacy_attributes
 
@@ -112,7 +115,8 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         return replace(rows, class_weight=dict(zip(rows.classes.tolist(), weights.tolist(), strict=True)))
 
     def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
-        if not isinstance(self.l1_ratios, str) and np.any(np.asarray(self.l1_ratios or 0.0) != 0.0):
+        ratios = 0.0 if self.l1_ratios is None or isinstance(self.l1_ratios, str) else self.l1_ratios
+        if np.any(np.asarray(ratios, dtype=np.float64) != 0.0):
             raise ValueError(
                 f"LogisticRegressionCV has the penalty |w|^2/2 alone, l1_ratios=(0.0,); got {self.l1_ratios!r}. Use "
                 "LogisticRegression(l1_ratio=...) with scikit-learn's GridSearchCV."

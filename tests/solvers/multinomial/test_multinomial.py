@@ -124,6 +124,13 @@ def test_hostile_columns(hostile):
     assert np.isfinite(model.predict_log_proba(hostile)).all()
 
 
+@pytest.mark.parametrize("solver", ["newton", "newton_cg"])
+def test_weights_sum_to_zero_over_the_classes(solver):
+    s = train(C=1e3, solver=solver)
+    np.testing.assert_allclose(s.w.sum(axis=0), 0.0, atol=1e-12)
+    assert s.intercept.sum() == pytest.approx(0.0, abs=1e-12)
+
+
 def test_scores_that_overflow_exponentials():
     model = LogisticRegression(C=1e6).fit(X, Y)
     far = model.predict_log_proba(1e6 * X)

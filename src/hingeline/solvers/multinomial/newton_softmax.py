@@ -141,9 +141,8 @@ class _Point:
         feasible = state.propose(self._t, tau, self._proposed, run.passes) >= FEASIBLE
         rho = (1.0 - tau) * self.gradient + tau * r
         self.w += tau * p
-        if state.is_free:
-            intercepts = state.intercepts_of(self.w)
-            intercepts -= intercepts.mean()
+        of_feature = self.w.reshape(-1, self._k)  # a constant for all classes changes no loss
+        of_feature -= of_feature.mean(axis=1, keepdims=True)
         self._locate()
         self._take_slopes()
         if feasible and isfinite(self.primal):
