@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from hingeline.dask.costs import Costs
 from hingeline.dask.host import problem_of
 from hingeline.dask.merge import GatheredRows, merged, packed, unpacked
 from hingeline.dask.resident import Resident
-from hingeline.dask.rounds import Costs
 from hingeline.dask.shards import DaskShards
 from hingeline.dask.spec import Spec, Summary
 from hingeline.dask.target import Binary

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
+from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -89,6 +90,7 @@ class Host:
         self._residents: dict[str, Resident] = {}
         self._whole: dict[float, Data] = {}  # the rows of all hosts, if this one has gathered them, by their bias
         self._alphas: dict[str, dict[int, np.ndarray]] = {}
+        self._lock = Lock()
         self._progress: Progress | None = None
         self._cancelled = self._ends = False
 
@@ -127,11 +129,6 @@ class Host:
             self._data[bias] = {k: read_data(block.X, bias, n_threads) for k, block in self._blocks.items()}
         return self._data[bias]
 
-    def close(self, name: str) -> None:
-        """Forget a problem."""
-        self._residents.pop(name, None)
-        self._alphas.pop(name, None)
-
     async def solve_sample(
         self, name: str, spec: Spec, step: int, total_C: float, solve: Solve, below: tuple[Branch, ...]
     ) -> Reply:
@@ -158,7 +155,7 @@ class Host:
             found = (train_free if free else train)(problem, AUTO, stop, **how)
             ends = np.cumsum([size for _, size in rows.sizes])[:-1]
             numbers = [number for number, _ in rows.sizes]
-            self._alphas[name] = dict(zip(numbers, np.split(found.alpha, ends), strict=True))
+            self._alphas[name] = dict(zip(numbers, map(np.array, np.split(found.alpha, ends)), strict=True))
             return replace(found, alpha=np.empty(0))
 
         return await self._with_rows(name, 1, spec.bias not in self._whole, below, work)
@@ -194,10 +191,18 @@ class Host:
         self._ends = ends
         return self._progress
 
-    def alpha_of(self, name: str, number: int) -> np.ndarray:
-        """Return the dual variables of a partition."""
-        found = self._alphas.get(name)
-        return self._residents[name].alpha_of(number) if found is None else found[number]
+    def take_alpha(self, name: str, number: int) -> np.ndarray:
+        """Hand over the dual variables of a partition; a problem that has handed over all of them has ended."""
+        with self._lock:  # tasks ask for it, and a worker may have several threads for these
+            if name in self._residents:
+                resident = self._residents.pop(name)
+                if name not in self._alphas:
+                    self._alphas[name] = dict(zip(resident.numbers, [s.alpha for s in resident.shards], strict=True))
+            found = self._alphas[name]
+            alpha = found.pop(number)
+            if not found:
+                del self._alphas[name]
+        return alpha
 
     def do(self, message: Message) -> Reply:
         """Do what a message asks for."""

@@ -161,10 +161,6 @@ class Resident:
                 respond_rows(rows, problem.loss, problem.y, C, w, shards.alpha, begin, end)
             shards.alpha[:] = starting_alpha(problem, shards.alpha)
 
-    def alpha_of(self, number: int) -> Vector:
-        """Return the dual variables of a partition."""
-        return self.shards[self.numbers.index(number)].alpha
-
     # The balance for a free intercept.
 
     @property

@@ -17,8 +17,8 @@ from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from time import perf_counter, sleep
-from typing import Any, NamedTuple
+from time import perf_counter
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -28,9 +28,11 @@ from distributed.protocol.serialize import to_serialize
 from ..solution import Progress, Solution
 from ..solvers.clock import Ended
 from ..solvers.stop import Stop
-from .host import Branch, Call, Host, Message, Reply, Solve, merged_replies, reply_of
+from .costs import Costs
+from .host import Call, Message, Reply, Solve, merged_replies, reply_of
 from .merge import n_bytes, unpacked
 from .partitions import Partitions
+from .placement import Place, Placement, tree
 from .select import Cluster
 from .spec import Spec, Summary
 from .versions import check_version
@@ -42,38 +44,6 @@ REACH = 2.0  # seconds that a worker may take to answer a client that has never 
 SETTLING = 0.1  # seconds between two attempts to place rows while workers come and go
 ATTEMPTS = 20
 TREE_HOSTS, TREE_BYTES = 4, 1 << 18  # so many hosts, and bytes of a result: a tree is faster than the client alone
-
-
-class Place(NamedTuple):
-    """A host: the partitions that it holds, where it is, and the future that keeps it there."""
-
-    numbers: tuple[int, ...]
-    address: str
-    future: Future[Any]
-
-    @property
-    def key(self) -> str:
-        """The name by which Dask knows it."""
-        return str(self.future.key)
-
-
-@dataclass
-class Costs:
-    """What rounds have cost so far: seconds that the slowest worker computed, the rest of the time, and bytes."""
-
-    rounds: int = 0
-    computing: float = 0.0
-    communicating: float = 0.0
-    bytes: int = 0
-    last: tuple[float, float] = (0.0, 0.0)  # seconds of the last round: computing, and the rest
-
-    def add(self, seconds: float, computing: float, n_bytes: int) -> None:
-        """Count a round."""
-        self.rounds += 1
-        self.last = (computing, max(0.0, seconds - computing))
-        self.computing += computing
-        self.communicating += self.last[1]
-        self.bytes += n_bytes
 
 
 @dataclass
@@ -103,10 +73,9 @@ class Hosts:
         self._whole_at: set[float] = set()  # biases with which the first host has gathered all rows
         self._alone: dict[str, Place] = {}  # problems that one worker has solved
         self.costs = Costs()
-        self._places: list[Place] = []
-        self._direct, self._memory = True, 0
+        self._direct = True
+        self._placement = Placement(partitions)
         self._places = self._placed(range(len(self._parts)))
-        self._direct = self._can_reach()
 
     @property
     def n_hosts(self) -> int:
@@ -115,86 +84,29 @@ class Hosts:
 
     def cluster(self, bias: float) -> Cluster:
         """Return what a cost model asks about the hosts' workers."""
-        return Cluster(len(self._places), self._memory, bias in self._whole_at)
-
-    # Where rows are.
+        return Cluster(len(self._places), self._placement.memory, bias in self._whole_at)
 
     def _placed(self, numbers: Sequence[int]) -> list[Place]:
-        """Return hosts for these partitions, each where its rows are."""
-        found, left = [], list(numbers)
-        for _ in range(ATTEMPTS):
-            waiting = [(group, self._host(group, address)) for address, group in self._groups(left).items()]
-            for group, future in waiting:
-                address = self._address_of(future)
-                if address is not None:
-                    found.append(Place(group, address, future))
-            placed = {k for place in found for k in place.numbers}
-            left = [k for k in numbers if k not in placed]
-            if not left:
-                for place in found:
-                    check_version(place.address, self.client.sync(self._plain, place, "hello"))
-                return sorted(found)
-            sleep(SETTLING)  # a worker has died once more: others may be about to come
-        raise RuntimeError(
-            f"Rows could not be placed on a worker: {len(left)} partitions are left, after {ATTEMPTS} attempts."
-        )
+        """Return new hosts for partitions, of this version."""
+        places = self._placement.placed(numbers)
+        self._direct = self._direct and self._can_reach(places)
+        for place in places:
+            with suppress(OSError):  # it is lost again, which the next round will notice
+                check_version(place.address, self.client.sync(self._plain, place, "hello"))
+        return places
 
-    def _groups(self, numbers: Sequence[int]) -> dict[str, tuple[int, ...]]:
-        """Return which worker is to hold which partitions; those that nobody has are shared out evenly."""
-        groups: dict[str, list[int]] = {}
-        held = self.client.who_has([self._parts[k] for k in numbers])
-        known = self.client.scheduler_info(n_workers=-1)["workers"]
-        workers = sorted(known)
-        self._memory = min((worker["memory_limit"] or 0 for worker in known.values()), default=0)
-        homeless = []
-        for k in numbers:
-            owners = [address for address in held.get(self._parts[k].key, ()) if address in workers]
-            if owners:
-                groups.setdefault(min(owners), []).append(k)
-            else:
-                homeless.append(k)
-        for at, k in enumerate(homeless):
-            groups.setdefault(workers[at % len(workers)] if workers else "", []).append(k)
-        return {address: tuple(group) for address, group in groups.items()}
-
-    def _host(self, numbers: tuple[int, ...], address: str) -> Future[Any]:
-        """Ask Dask for a host, on this worker if it is still there."""
-        return self.client.submit(
-            Host,
-            numbers,
-            *(self._parts[k] for k in numbers),
-            key=f"hingeline-rows-{uuid4().hex[:8]}-of-partitions-{numbers[0]}-to-{numbers[-1]}",
-            workers=[address] if address else None,
-            allow_other_workers=bool(address),
-            actor=True,
-            pure=False,
-        )
-
-    def _address_of(self, future: Future[Any]) -> str | None:
-        """Wait for a host; returns where it is, None if it was lost before it came into being."""
-        while not future.done():
-            sleep(0.002)
-        if future.status == "error":
-            error = future.exception()
-            if isinstance(error, ModuleNotFoundError):
-                check_version("a worker", f"none: {error}")
-            if error is not None and not _is_of_dask(error):
-                raise error
-        if future.status != "finished":
-            return None
-        where = self.client.who_has([future]).get(future.key, ())
-        return where[0] if where else None
-
-    def _can_reach(self) -> bool:
+    def _can_reach(self, places: list[Place]) -> bool:
         """Tell whether the client can talk to the workers without the scheduler in between."""
 
         async def reach() -> None:
-            await asyncio.wait_for(asyncio.gather(*(self._call(place, "hello") for place in self._places)), REACH)
+            await asyncio.wait_for(asyncio.gather(*(self._call(place, "hello") for place in places)), REACH)
 
         try:
             self.client.sync(reach)
-        except (OSError, asyncio.TimeoutError):
+        except asyncio.TimeoutError:
             return False
+        except OSError:
+            return self._direct  # a worker has died; others were reached before
         return True
 
     # Problems.
@@ -209,14 +121,14 @@ class Hosts:
 
     def solve_sample(self, name: str, step: int, total_C: float, solve: Solve) -> Any:
         """Return ``solve`` of one row in ``step``, on one worker that gathers them; None if there are none."""
-        root = _tree(self._places)
+        root = tree(self._places)
         args = (name, self._opened[name].spec, step, total_C, solve, root.below)
         values = self._replies(self._places[:1], lambda place: self._asked(place, "solve_sample", *args))[0].values
         return values[0] if values else None
 
     def solve_whole(self, name: str, stop: Stop, free: bool, watch: Callable[[Progress], Any] | None) -> Solution:
         """Return the solution that one worker finds, which gathers all rows; ``watch`` sees how far it has come."""
-        places, root = self._places, _tree(self._places)
+        places, root = self._places, tree(self._places)
         args = (name, self._opened[name].spec, stop, free, root.below)
         loop: Any = self.client.loop
         ask = asyncio.run_coroutine_threadsafe(
@@ -244,17 +156,6 @@ class Hosts:
             return None
         return found
 
-    def close(self, name: str) -> None:
-        """Forget a problem, here and on the workers."""
-        self._opened.pop(name, None)
-
-        async def tell() -> None:
-            calls = (self._plain(place, "close", name) for place in self._places)
-            await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), REACH)
-
-        with suppress(OSError, asyncio.TimeoutError):  # they are gone, or will be when nobody asks for them
-            self.client.sync(tell)
-
     def moved(self, name: str, w: np.ndarray) -> None:
         """Take down where w is: what a new host will know of the problem."""
         self._opened[name].w = w
@@ -272,7 +173,7 @@ class Hosts:
         """
         places, message = self._places, Message(name, tuple(calls))
         if len(places) >= TREE_HOSTS and expected_bytes >= TREE_BYTES:
-            root = _tree(places)
+            root = tree(places)
             replies = self._replies(places[:1], lambda place: self._asked(place, "do_all", message, root.below))
         else:
             replies = self._replies(places, lambda place: self._asked(place, "do", message))
@@ -365,21 +266,23 @@ class Hosts:
         self._places, self._opened = [], {}
 
     def alpha(self, name: str) -> list[Future[Any]]:
-        """Return the dual variables of every partition, as futures of arrays on the workers."""
+        """End a problem; returns the dual variables of every partition, as futures of arrays on the workers."""
+        del self._opened[name]
         futures = {}
         for place in self._places:
             for k in place.numbers:
-                place = self._alone.get(name, place)
+                home = self._alone.get(name, place)
                 futures[k] = self.client.submit(
                     _alpha_of,
-                    place.key,
+                    home.key,
                     name,
                     k,
                     key=f"hingeline-dual-variables-{name}-{uuid4().hex[:8]}-of-partition-{k}",
-                    workers=[place.address],
+                    workers=[home.address],
                     pure=False,
                 )
-                futures[k].add_done_callback(lambda _, host=place.future: None)  # the host stays until then
+                futures[k].add_done_callback(lambda _, host=home.future: None)  # the host stays until then
+        self._alone.pop(name, None)
         return [futures[k] for k in range(len(self._parts))]
 
 
@@ -389,23 +292,12 @@ def merged_values(replies: list[Reply]) -> tuple[Any, ...]:
 
 
 def _alpha_of(host: str, name: str, number: int) -> np.ndarray:
-    """Task: return the dual variables of a partition, which a host on this worker holds."""
+    """Task: take the dual variables of a partition over from a host on this worker."""
     own: Any = get_worker().state.actors[host]
-    return np.array(own.alpha_of(name, number))
-
-
-def _tree(places: Sequence[Place]) -> Branch:
-    """Return a binary tree of hosts, the first at the root."""
-    first, others = places[0], places[1:]
-    halves = (others[: (len(others) + 1) // 2], others[(len(others) + 1) // 2 :])
-    return Branch(first.address, first.key, tuple(_tree(half) for half in halves if half))
+    alpha: np.ndarray = own.take_alpha(name, number)
+    return alpha
 
 
 def _sent(args: tuple[Any, ...]) -> int:
     """Return about how many bytes arguments take."""
     return sum(n_bytes(arg.calls) if isinstance(arg, Message) else n_bytes(arg) for arg in args)
-
-
-def _is_of_dask(error: BaseException) -> bool:
-    """Tell whether an error says that a worker was lost, rather than that something is wrong with the rows."""
-    return type(error).__module__.startswith("distributed")

@@ -22,8 +22,9 @@ from ..solvers.solve import checked_stop
 from ..solvers.state import Near, State
 from ..solvers.stop import GOOD_GAP, Stop
 from ..solvers.train import Training
+from .costs import Costs
 from .partitions import Partitions
-from .rounds import LOST, Costs, Hosts
+from .rounds import LOST, Hosts
 from .select import ONE_WORKER, choose, plan
 from .shards import DaskShards
 from .spec import Fold, Spec

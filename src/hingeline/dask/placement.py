@@ -1,0 +1,124 @@
+"""Where rows are: hosts for partitions, each on the worker that holds its rows.
+
+Hosts are actors of Dask, made by tasks of its scheduler. If a worker dies, Dask computes its partitions again, from
+what they were made of, and they get new hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import sleep
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from distributed import Client, Future
+
+from .host import Branch, Host
+from .partitions import Partitions
+from .versions import check_version
+
+SETTLING = 0.1  # seconds between two attempts to place rows while workers come and go
+ATTEMPTS = 100
+
+
+class Place(NamedTuple):
+    """A host: the partitions that it holds, where it is, and the future that keeps it there."""
+
+    numbers: tuple[int, ...]
+    address: str
+    future: Future[Any]
+
+    @property
+    def key(self) -> str:
+        """The name by which Dask knows it."""
+        return str(self.future.key)
+
+
+class Placement:
+    """Makes hosts for partitions.
+
+    Attributes
+    ----------
+    memory : int
+        What the smallest worker may use, in bytes; 0 if that is not known.
+    """
+
+    def __init__(self, partitions: Partitions) -> None:
+        self._client: Client = partitions.client
+        self._parts, self.memory = partitions.parts, 0
+
+    def placed(self, numbers: Sequence[int]) -> list[Place]:
+        """Return hosts for these partitions, each where its rows are."""
+        found, left = [], list(numbers)
+        for _ in range(ATTEMPTS):
+            waiting = [(group, self._host(group, address)) for address, group in self._groups(left).items()]
+            for group, future in waiting:
+                address = self._address_of(future)
+                if address is not None:
+                    found.append(Place(group, address, future))
+            placed = {k for place in found for k in place.numbers}
+            left = [k for k in numbers if k not in placed]
+            if not left:
+                return sorted(found)
+            sleep(SETTLING)  # a worker has died once more: others may be about to come
+        raise RuntimeError(
+            f"Rows could not be placed on a worker: {len(left)} partitions are left, after {ATTEMPTS} attempts."
+        )
+
+    def _groups(self, numbers: Sequence[int]) -> dict[str, tuple[int, ...]]:
+        """Return which worker is to hold which partitions; those that nobody has are shared out evenly."""
+        groups: dict[str, list[int]] = {}
+        held = self._client.who_has([self._parts[k] for k in numbers])
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        workers = sorted(known)
+        self.memory = min((worker["memory_limit"] or 0 for worker in known.values()), default=0)
+        homeless = []
+        for k in numbers:
+            owners = [address for address in held.get(self._parts[k].key, ()) if address in workers]
+            if owners:
+                groups.setdefault(min(owners), []).append(k)
+            else:
+                homeless.append(k)
+        for at, k in enumerate(homeless):
+            groups.setdefault(workers[at % len(workers)] if workers else "", []).append(k)
+        return {address: tuple(group) for address, group in groups.items()}
+
+    def _host(self, numbers: tuple[int, ...], address: str) -> Future[Any]:
+        """Ask Dask for a host, on this worker if it is still there."""
+        return self._client.submit(
+            Host,
+            numbers,
+            *(self._parts[k] for k in numbers),
+            key=f"hingeline-rows-{uuid4().hex[:8]}-of-partitions-{numbers[0]}-to-{numbers[-1]}",
+            workers=[address] if address else None,
+            allow_other_workers=bool(address),
+            actor=True,
+            pure=False,
+        )
+
+    def _address_of(self, future: Future[Any]) -> str | None:
+        """Wait for a host; returns where it is, None if it was lost before it came into being."""
+        while not future.done():
+            sleep(0.002)
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, ModuleNotFoundError):
+                check_version("a worker", f"none: {error}")
+            if error is not None and not _is_of_dask(error):
+                raise error
+        if future.status != "finished":
+            return None
+        where = self._client.who_has([future]).get(future.key, ())
+        return where[0] if where else None
+
+
+def tree(places: Sequence[Place]) -> Branch:
+    """Return a binary tree of hosts, the first at the root."""
+    first, others = places[0], places[1:]
+    halves = (others[: (len(others) + 1) // 2], others[(len(others) + 1) // 2 :])
+    return Branch(first.address, first.key, tuple(tree(half) for half in halves if half))
+
+
+def _is_of_dask(error: BaseException) -> bool:
+    """Tell whether an error says that a worker was lost, rather than that something is wrong with the rows."""
+    return type(error).__module__.startswith("distributed")

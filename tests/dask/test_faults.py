@@ -1,0 +1,106 @@
+"""What goes wrong on a cluster: workers die or come, the user gives up, versions differ."""
+
+import os
+import signal
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from fault_rows import row
+from problems import classification, csr
+
+from hingeline import Hinge, solve
+from hingeline.dask import versions
+from hingeline.dask.partitions import place
+from hingeline.dask.target import Binary
+from hingeline.dask.train import train
+
+N, D = 3000, 20
+METHODS = {"newton": Hinge(1.0), "cocoa": Hinge(0.1)}  # all of them: benchmarks/dask_faults.py
+
+
+def made(begin, end):
+    """Return rows begin to end of the same data, whichever worker asks."""
+    X, y = classification(N, D, seed=5, density=0.5)
+    return csr(X)[begin:end], y[begin:end]
+
+
+@pytest.fixture
+def partitions(client):
+    bounds = [0, 900, 1800, 2500, N]
+    pieces = [(client.submit(made, a, b, pure=False), None, None) for a, b in pairwise(bounds)]
+    return place(client, pieces)
+
+
+def kill_one(client):
+    """Kill a worker, as if its machine had lost power; its nanny starts another one."""
+    pids = client.run(os.getpid)
+    os.kill(pids[min(pids)], signal.SIGKILL)
+
+
+@row("dask-lost")
+@pytest.mark.parametrize("method", METHODS)
+def test_a_worker_that_dies_costs_its_rows_and_nothing_else(client, partitions, method):
+    loss, killed = METHODS[method], []
+
+    def callback(progress):
+        if not killed:
+            killed.append(True)
+            kill_one(client)
+
+    found = train(partitions, Binary(1), loss, solver=method, gap_tol=1e-5, callback=callback)
+    X, y = classification(N, D, seed=5, density=0.5)
+    alone = solve(csr(X), y, loss, gap_tol=1e-7).certificate
+    assert found.stop_reason == "gap_tol"
+    assert found.certificate.gap <= 1e-5
+    assert alone.dual * (1.0 - 1e-9) <= found.certificate.primal <= alone.primal * (1.0 + 2e-5)
+    alpha = np.concatenate(client.gather(found.alpha))
+    assert alpha.shape == (N,)
+    client.wait_for_workers(2, timeout=30)
+
+
+@row("dask-added")
+def test_workers_that_come_do_no_harm(cluster, client, partitions):
+    def callback(progress):
+        if progress.n_iter == 1:
+            cluster.scale(3)
+
+    try:
+        found = train(partitions, Binary(1), Hinge(1.0), solver="newton", gap_tol=1e-5, callback=callback)
+        assert found.certificate.gap <= 1e-5
+    finally:
+        cluster.scale(2)
+
+
+def tasks_of(dask_scheduler):
+    return [str(key) for key in dask_scheduler.tasks]
+
+
+@row("dask-interrupt")
+@pytest.mark.parametrize("method", ["newton", "one_worker"])
+def test_ctrl_c_leaves_nothing_behind(client, partitions, method):
+    begun = []
+
+    def callback(progress):
+        begun.append(time.perf_counter())
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(partitions, Binary(1), Hinge(1.0), solver=method, gap_tol=1e-9, callback=callback)
+    for _ in range(100):
+        left = [
+            key for key in client.run_on_scheduler(tasks_of) if key.startswith(("hingeline-rows", "hingeline-dual"))
+        ]
+        if not left:
+            break
+        time.sleep(0.02)
+    assert not left
+    assert time.perf_counter() - begun[0] < 20.0  # seconds, on a busy machine
+
+
+@row("dask-version")
+def test_workers_of_another_version_are_refused(client, monkeypatch):
+    monkeypatch.setattr(versions, "__version__", "99.0")
+    with pytest.raises(RuntimeError, match=r"has hingeline .*, the client has 99.0: install the same version"):
+        place(client, [(client.submit(made, 0, 10), None, None)])
