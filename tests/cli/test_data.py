@@ -60,7 +60,8 @@ def test_info_of_many_labels(tmp_path, capsys):
 
 
 def test_make(tmp_path, capsys):
-    arguments = ["data", "make", "--rows", "50", "--cols", "20", "--nnz", "3", "--zipf", "0.9", "--noise", "0", "out"]
+    size = ["--rows", "50", "--columns", "20", "--nnz", "3"]
+    arguments = ["data", "make", *size, "--zipf", "0.9", "--noise", "0", "out"]
     assert main(arguments) == 0
     assert "50 rows, 20 columns, 150 non-zeros (all 1, not stored)" in capsys.readouterr().out
     assert main(arguments) == 1

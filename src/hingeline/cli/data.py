@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .convert import add_memory, print_written
-from .options import HelpFormatter, natural, non_negative_float, positive_int
+from .options import HelpFormatter, add_columns, natural, non_negative_float, positive_int
 from .table import PlainTable
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def add_parser(commands: Any) -> None:
     text = "Make a synthetic two-class dataset of any size: Zipf-distributed features, a hidden linear rule, noise."
     verb = verbs.add_parser("make", help="a synthetic dataset of any size", description=text, **shared)
     verb.add_argument("dataset", type=Path, metavar="OUT", help="the folder to make")
-    verb.add_argument("--rows", type=positive_int, required=True, metavar="N")
-    verb.add_argument("--cols", type=positive_int, required=True, metavar="D")
+    verb.add_argument("--rows", type=positive_int, required=True, metavar="N", help="number of rows")
+    add_columns(verb, "number of columns")
     verb.add_argument("--nnz", type=positive_int, required=True, metavar="K", help="non-zeros in each row")
     verb.add_argument(
         "--zipf",
@@ -197,7 +197,7 @@ def run_make(args: argparse.Namespace) -> int:
         description = make_dataset(
             args.dataset,
             args.rows,
-            args.cols,
+            args.columns,
             args.nnz,
             zipf=args.zipf,
             noise=args.noise,

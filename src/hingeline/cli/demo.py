@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .options import HelpFormatter, natural, positive_float, positive_int
+from .options import HelpFormatter, add_columns, natural, positive_float, positive_int
 from .plots import can_plot, new_figure
 from .table import make_table
 
@@ -47,7 +47,7 @@ def add_parser(commands: Any) -> None:
         formatter_class=HelpFormatter,
     )
     parser.add_argument("--rows", type=positive_int, default=10_000, metavar="N", help="documents")
-    parser.add_argument("--cols", type=positive_int, default=30_000, metavar="D", help="words in the vocabulary")
+    add_columns(parser, "words in the vocabulary", default=30_000)
     parser.add_argument(
         "--c",
         type=positive_float,
@@ -80,8 +80,9 @@ def run(args: argparse.Namespace) -> int:
     from hingeline.synthetic import make_text
 
     plot = not args.no_plot and _can_save(args.out)
-    X, y = make_text(args.rows, args.cols, seed=args.seed)
-    print(f"data: {args.rows:,} text-like rows, {args.cols:,} features, {X.nnz:,} values, seed {args.seed}", flush=True)
+    X, y = make_text(args.rows, args.columns, seed=args.seed)
+    size = f"{args.rows:,} text-like rows, {args.columns:,} features, {X.nnz:,} values"
+    print(f"data: {size}, seed {args.seed}", flush=True)
     print("compiling the kernels (or loading them from numba's cache) ...", flush=True)
     for solver in ENGINES:
         _train(X[:20], y[:20], 1.0, solver, args)
@@ -157,6 +158,6 @@ def _plot(results: dict[float, dict[str, Cell]], args: argparse.Namespace) -> No
         capped={solver: [cells[solver].capped for cells in results.values()] for solver in ENGINES},
     )
     display.plot(ax=figure.add_subplot())
-    display.ax_.set_title(f"{args.rows:,} text-like rows, {args.cols:,} features")
+    display.ax_.set_title(f"{args.rows:,} text-like rows, {args.columns:,} features")
     figure.savefig(args.out, dpi=120)
     print(f"plot saved to {args.out}")

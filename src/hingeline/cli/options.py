@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
 from collections.abc import Callable
 from typing import TypeVar
@@ -73,13 +72,24 @@ def real(text: str) -> float:
 def thread_count(text: str) -> int:
     """Parse a number of threads, or ``all``: as many as there are cores."""
     if text == "all":
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        from hingeline.io.threads import usable_cores
+
+        return usable_cores()
     return _number(text, int, lambda value: value >= 1, "a positive whole number, or all")
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add the option that all commands with threads share."""
     parser.add_argument("--threads", type=thread_count, default=1, metavar="N", help="threads, or all: one per core")
+
+
+def add_columns(parser: argparse.ArgumentParser, help: str, default: int | None = None) -> None:
+    """Add the number of columns of made-up data; ``--cols`` is its earlier name."""
+    group = parser.add_mutually_exclusive_group(required=default is None)
+    group.add_argument("--columns", type=positive_int, default=default, metavar="D", help=help)
+    group.add_argument(
+        "--cols", dest="columns", type=positive_int, default=argparse.SUPPRESS, metavar="D", help=argparse.SUPPRESS
+    )
 
 
 def add_seed(parser: argparse.ArgumentParser, of: str) -> None:

@@ -92,6 +92,8 @@ class NoTable(PlainTable):
 
 def make_table(header: Sequence[str], widths: Sequence[int], *, json: bool = False) -> PlainTable:
     """Return the table that suits standard output; beside ``json`` it goes to standard error, on terminals only."""
+    from hingeline.progress.drawing import is_terminal
+
     out = sys.stderr if json else sys.stdout
     if not is_terminal(out):
         return NoTable(header, widths, out) if json else PlainTable(header, widths, out)
@@ -100,11 +102,3 @@ def make_table(header: Sequence[str], widths: Sequence[int], *, json: bool = Fal
     except ModuleNotFoundError:
         print(MISSING_RICH, file=sys.stderr)
         return PlainTable(header, widths, out)
-
-
-def is_terminal(stream: Any) -> bool:
-    """Tell whether a stream, which may be missing or closed, is a terminal."""
-    try:
-        return bool(stream.isatty())
-    except (AttributeError, ValueError):
-        return False

@@ -75,9 +75,9 @@ def _numbers(values: Any, name: str, column: str) -> np.ndarray:
         first = next((str(value) for value in values.to_pylist() if value is not None), "nothing")
         raise ValueError(f"{where} holds {kind} ({first[:40]!r}): numbers are needed; encode it, or leave it out.")
     if values.null_count:
-        row = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
+        row = int(np.argmax(values.is_null().to_numpy()))
         raise ValueError(f"{where} is empty in row {row + 1}: fill in missing values, or leave the column out.")
-    found = values.to_numpy(zero_copy_only=False).astype(np.float64)
+    found = values.to_numpy().astype(np.float64)
     finite = np.isfinite(found)
     if not finite.all():
         row = int(np.argmin(finite))
