@@ -1,8 +1,9 @@
 """What rounds on a cluster cost: how many there are, their bytes, and seconds computing and communicating.
 
 Each number of partitions has as many workers, processes of this machine with one thread each. Rounds and bytes are
-those of any cluster; seconds are this machine's, and with more workers than cores they say little. ``--json`` writes
-every round, for ``dask_simulation.py``.
+those of any cluster; seconds are this machine's, and with more workers than cores they say little. Without ``--solver``
+the method is what "auto" would take if the rows did not fit on one worker. ``--json`` writes every round, for
+``dask_simulation.py``.
 
     python benchmarks/dask_rounds.py --data a9a covtype --partitions 1 2 4 8 --json rounds.json
 """
@@ -26,6 +27,7 @@ from hingeline.dask import rounds
 from hingeline.dask.merge import n_bytes
 from hingeline.dask.target import Binary
 from hingeline.dask.train import train
+from hingeline.solvers.newton.directions import LARGEST_FACTOR
 
 
 @contextmanager
@@ -53,6 +55,13 @@ def recording(trace: list[dict[str, Any]]) -> Iterator[None]:
         rounds.Hosts._asked, rounds.Costs.add = ask, add  # type: ignore[method-assign]
 
 
+def by_rounds(loss: str, n_columns: int) -> str:
+    """Return the method for rows that stay where they are."""
+    if n_columns < LARGEST_FACTOR:
+        return "newton"
+    return "newton_cg" if LOSSES[loss].is_smooth else "cocoa"
+
+
 def main() -> None:
     """Train, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -62,7 +71,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=28, help="columns of the made data")
     parser.add_argument("--loss", nargs="+", choices=list(LOSSES), default=["hinge", "squared_hinge"])
     parser.add_argument("--c", nargs="+", type=float, default=[1.0])
-    parser.add_argument("--solver", default="auto")
+    parser.add_argument("--solver", choices=("newton", "newton_cg", "cocoa"))
     parser.add_argument("--gap", type=float, default=1e-3)
     parser.add_argument("--partitions", nargs="+", type=int, default=[1, 2, 4, 8])
     parser.add_argument("--json", type=Path, help="file for every round of every fit")
@@ -83,9 +92,8 @@ def main() -> None:
                         for _ in range(2):  # the first fit compiles and warms up
                             trace: list[dict[str, Any]] = []
                             with recording(trace):
-                                found = train(
-                                    partitions, Binary(1), LOSSES[loss](C), gap_tol=args.gap, solver=args.solver
-                                )
+                                solver = args.solver or by_rounds(loss, X.shape[1])
+                                found = train(partitions, Binary(1), LOSSES[loss](C), gap_tol=args.gap, solver=solver)
                         last = found.history[-1]
                         sent = sum(r["hosts"] * (r["down"] + r["up"]) for r in trace)
                         each = sum(r["down"] + r["up"] for r in trace) / max(1, len(trace))

@@ -42,7 +42,7 @@ def test_a_fit_on_a_scheduler_and_workers_of_their_own(remote_client, tmp_path):
     for k, rows in enumerate(np.array_split(np.arange(80), 3)):
         dump_svmlight(X[rows], y[rows], tmp_path / f"part-{k}.svm")
     x, labels = on_dask.read_svmlight(str(tmp_path / "part-*.svm"), n_features=12, client=remote_client)
-    model = on_dask.LinearSVC(loss="hinge", gap_tol=1e-6, client=remote_client).fit(x, labels)
+    model = on_dask.LinearSVC(loss="hinge", solver="newton", gap_tol=1e-6, client=remote_client).fit(x, labels)
     local = hingeline.LinearSVC(loss="hinge", gap_tol=1e-6).fit(X, y)
     assert model.objective_ == pytest.approx(local.objective_, rel=1e-5)
     predicted = model.predict(x).compute(scheduler=remote_client)

@@ -18,8 +18,8 @@ class LinearSVC(ClassifierOnDask, local.LinearSVC):
 
     Parameters
     ----------
-    solver : {"auto", "newton", "newton_cg", "cocoa"}
-        Method. "auto" chooses by what a round costs in computing and communicating.
+    solver : {"auto", "newton", "newton_cg", "cocoa", "one_worker"}
+        Method. "auto" chooses by what steps, rounds and bytes cost; one worker trains what is small.
     client : dask.distributed.Client, optional
         None: the current one. If there is none, a cluster is started in this process, and closed at the end.
     penalty, loss, dual, tol, gap_tol, C, multi_class, fit_intercept, intercept_scaling, class_weight, max_iter,
