@@ -41,6 +41,12 @@ def product(a: Vector, a_low: Vector, b: Vector, b_low: Vector) -> tuple[float, 
     return s, low - (s - high)
 
 
+def product_of(r: Vector, p: Vector, low: Vector) -> float:
+    """Return <r, p + low>, which may be all rounding otherwise."""
+    high, rest = product(r, np.zeros_like(r), p, low)
+    return float(high + rest)
+
+
 @exact_kernel
 def add_product(a: float, b: float, j: Index, high: Vector, low: Vector) -> None:
     """Add a b to high_j + low_j."""
@@ -56,6 +62,16 @@ def without_products(start: Vector, Z: Matrix, x: Vector, low: Vector, out: Vect
             s, rest = with_product(s, rest, -Z[i, j], x[j])
             rest -= Z[i, j] * low[j]
         out[i] = s + rest
+
+
+@exact_kernel
+def without_combination(start: Vector, low: Vector, Z: Matrix, a: Vector, out: Vector) -> None:
+    """out = start + low - Z' a, rounded once."""
+    for j in range(start.size):
+        s, rest = start[j], low[j]
+        for i in range(a.size):
+            s, rest = with_product(s, rest, -Z[i, j], a[i])
+        out[j] = s + rest
 
 
 @exact_kernel

@@ -42,6 +42,7 @@ class Smoothed(Protocol):
     moved : twice what the smoothing takes away at alpha
     gap_at_v, gap : P - D as far as w = v holds, and with the distance between them
     size : what gaps are relative to
+    is_precise : whether scores are computed in twice the precision, so that rounding hides nothing
     """
 
     kappa: float
@@ -51,6 +52,10 @@ class Smoothed(Protocol):
     gap_at_v: float
     gap: float
     size: float
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether scores are computed in twice the precision."""
 
     def step(self) -> float:
         """Take a Newton step; returns the decrease that it promised (twice), or infinity if it failed."""
@@ -102,9 +107,11 @@ class Stages:
         if self.best_gap <= NO_GAP * self.size:
             return False
         self._steps += 1
-        solved = smoothed.error <= INNER * smoothed.violation or decrement <= NO_DECREASE * self.size
+        visible = 0.0 if smoothed.is_precise else NO_DECREASE
+        solved = smoothed.error <= INNER * smoothed.violation or decrement <= visible * self.size
         # A stiffer stage is worth more than the last digits of this one, unless it is to be the last.
-        passing = decrement <= LOOSE * smoothed.moved and not self._is_within(1.0)
+        may_pass = not smoothed.is_precise or smoothed.gap <= 2.0 * smoothed.gap_at_v
+        passing = may_pass and decrement <= LOOSE * smoothed.moved and not self._is_within(1.0)
         failed = not (solved or passing)
         if failed and decrement < inf and self._steps < HARD[0]:
             return True

@@ -47,13 +47,13 @@ def projected(v, total):
 
 def test_responses_are_projections():
     responses, t = some_responses()
-    before = responses.scores.copy()
+    before = responses.G.copy()
     violation, losses, gap, smooth, moved = respond(responses, t, 0.5, 0, 30)
-    np.testing.assert_allclose(responses.scores, before + 0.5 * t)
+    np.testing.assert_allclose(responses.G, before + 0.5 * t)
     values, sizes = np.zeros(30), np.zeros(30)
     for i in np.flatnonzero(responses.C):
         own = np.arange(4) == responses.y[i]
-        G, upper = responses.scores[i] + ~own, responses.C[i] * own
+        G, upper = responses.G[i], responses.C[i] * own
         p = projected(upper - responses.abar[i] + responses.stiffness[i] * G, responses.C[i])
         np.testing.assert_allclose(responses.alpha[i], upper - p, atol=1e-12)
         sizes[i] = np.sum((responses.alpha[i] - responses.abar[i]) ** 2) / responses.stiffness[i]
@@ -68,10 +68,10 @@ def test_responses_are_projections():
 def test_derivatives_along_a_line():
     responses, t = some_responses(seed=1)
     first, second = along_line(responses, t, 0.3, 0, 30)
-    scores, h = responses.scores.copy(), 1e-5
+    scores, h = responses.G.copy(), 1e-5
     values = []
     for tau in (0.3 - h, 0.3, 0.3 + h):
-        responses.scores[:] = scores
+        responses.G[:] = scores
         values.append(respond(responses, t, tau, 0, 30)[3])
     assert first == pytest.approx((values[2] - values[0]) / (2 * h), rel=1e-6)
     assert second == pytest.approx((values[2] - 2 * values[1] + values[0]) / h**2, rel=1e-3)
@@ -183,4 +183,16 @@ def test_engines_by_name_end_too(solver):
     model = LinearSVC(multi_class="crammer_singer", solver=solver, random_state=0, max_iter=5000).fit(X, y)
     assert model.converged_
     assert model.solver_ == f"{solver}+newton"
+    assert model.duality_gap_ < 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_whose_terms_cancel_are_certified(seed):
+    """Start and end of something as seconds since 1970: dual variables fit the weights nevertheless."""
+    rng = np.random.default_rng(seed)
+    start, duration = 1.7e9 + rng.uniform(0.0, 3e7, 20), rng.exponential(1e3, 20)
+    X = np.column_stack([start, start + duration, duration, rng.normal(size=20)])[:, : 1 + seed]
+    model = LinearSVC(multi_class="crammer_singer", C=10.0 ** rng.uniform(0, 4), random_state=0)
+    model.fit(X, rng.integers(3, size=20))
+    assert model.converged_
     assert model.duality_gap_ < 1e-3

@@ -17,6 +17,7 @@ from math import inf, sqrt
 
 import numpy as np
 
+from ...kernels.double_double import move, product_of
 from ...kernels.passes import add_diagonal
 from ...kernels.types import Matrix, Vector
 from ...runtime.blas import blas
@@ -24,12 +25,15 @@ from ...runtime.pace import Pace
 from ..clock import Ended
 from ..driver import Run
 from ..newton.conjugate import conjugate_gradients
+from ..newton.triangular import solved_by_rows
 from ..newton_equation import solve_scaled
 from ..shards.line import MOST_EVALUATIONS, beginning, narrowed, step_found
-from ..stages import run_stages
+from ..stages import INNER, run_stages
+from ..stop import GOOD_GAP
 from .dual_state import DualState
 from .example_passes import add_class_weights
 from .newton_system import hessian, inside_bounds
+from .precise import PreciseExamples
 from .smoothed_examples import Responses, along_line, respond, score_examples
 
 LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, which Ctrl-C has to wait for
@@ -37,6 +41,9 @@ MOST_PRODUCTS, CG_ACCURACY = 200, 0.05  # of a Newton step by conjugate gradient
 NARROWEST = 1e-4  # sigma_i is at least this over C_i: a variable may go from one bound to the other
 LINE_ACCURACY = 1e-3  # share of the slope that is as good as zero
 NO_RISE = 1e-8  # of an objective, relative: too much to be rounding
+UNSEEN = 1e-14  # decrease, over the terms it is the sum of, that a line search cannot see for rounding
+LARGEST_PRECISE = 100_000  # examples times weights of a problem that is worth twice the precision
+SMALL_GAP = 1e-6  # relative
 SHARES = (1.0, 0.1, 0.01)  # of a step, to be tried if rounding misled the line search
 
 
@@ -55,16 +62,20 @@ def proximal_newton(state: DualState, run: Run) -> None:
 class SmoothedProblem:
     """The smoothed problem at one point w: scores, responses, residual."""
 
-    def __init__(self, state: DualState, run: Run) -> None:
+    def __init__(self, state: DualState, run: Run, kappa: float = 1.0, precise: bool = False) -> None:
         data, examples = state.data, state.examples
         n, self.k = examples.alpha.shape
-        self._rows, self._q, self.kappa = data.rows, data.q, 1.0
+        self._rows, self._q, self.kappa = data.rows, data.q, kappa
         self._passes, self._searches = Pace(run.clock.check), Pace(run.clock.check)
         self._blocks = Pace(run.clock.check, first=64)
         self.w = examples.w.copy()
         C = np.where(data.q > 0.0, examples.C, 0.0)  # rows of zeros are solved already
-        scores, abar, alpha = np.zeros((n, self.k)), examples.alpha.copy(), examples.alpha.copy()
-        self.responses = Responses(C, np.zeros(n), examples.y, scores, abar, alpha)
+        G, abar, alpha = np.zeros((n, self.k)), examples.alpha.copy(), examples.alpha.copy()
+        self.responses = Responses(C, np.zeros(n), examples.y, G, abar, alpha)
+        self._precise: PreciseExamples | None = None
+        if precise:
+            self._precise = PreciseExamples(data.rows, self.responses, data.n_features + 1)
+        self._low = np.zeros_like(self.w)  # what w is short of, if scores are precise
         self._examples = examples
         self._longest = sqrt(2.0 * data.largest_q)
         self.next_stage(1.0)
@@ -74,29 +85,49 @@ class SmoothedProblem:
         """The responses."""
         return self.responses.alpha
 
+    @property
+    def is_precise(self) -> bool:
+        """Whether scores are computed in twice the precision."""
+        return self._precise is not None
+
     def next_stage(self, factor: float) -> None:
         """Centre the smoothing at the present responses, with ``factor`` times kappa."""
         self.kappa *= factor
-        C, _, _, scores, abar, alpha = self.responses
+        C, _, _, _, abar, alpha = self.responses
         abar[:] = alpha
         in_use = C > 0.0
         with np.errstate(over="ignore"):  # rows of next to zero length
             self.responses.stiffness[in_use] = np.minimum(self.kappa / self._q[in_use], C[in_use] / NARROWEST)
-        scores[:] = self._scores_of(self.w)
-        self._respond(0.0, scores)
+        self._place()
+        self._respond(0.0, self.responses.G)
+
+    def _place(self) -> None:
+        """Compute G at w afresh."""
+        C, _, y, G, _, _ = self.responses
+        if self._precise is not None:
+            G[:] = self._precise.differences(self.w, self._low, 1.0)
+            return
+        G[:] = self._scores_of(self.w) + 1.0
+        G[np.arange(C.size), y] -= 1.0
 
     def _respond(self, tau: float, t: Matrix) -> None:
-        """Go on by tau t in the scores; respond there, and compute the residual w - v, v = sum_i alpha_i (x) x_i."""
+        """Go on by tau t in G; respond there, and compute the residual w - v, v = sum_i alpha_i (x) x_i."""
         n = len(self.alpha)
         parts = [respond(self.responses, t, tau, begin, end) for begin, end in self._passes.slices(n)]
         violations, losses, gaps, smooth, moved = zip(*parts, strict=True)
-        self._residual = self.w - self._weights_of(self.alpha)
+        if self._precise is None:
+            self._residual = self.w - self._weights_of(self.alpha)
+        else:
+            self._residual = self._precise.residual(self.w, self._low)
         length, distance = float(self.w @ self.w), float(self._residual @ self._residual)
         self.violation, self.moved = max(violations), sum(moved)
         self.size, self._objective = 0.5 * length + sum(losses), 0.5 * length + sum(smooth)
         self.gap_at_v = sum(gaps)  # as far as w = v holds
         self.gap = self.gap_at_v + 0.5 * distance
         self.error = self._longest * sqrt(distance)  # of a violation at w, if w = v is wanted
+        if self._precise is not None:  # w is the model, and its distance matters for the gap alone
+            is_near = 0.5 * distance <= INNER**2 * max(self.gap_at_v, SMALL_GAP * self.size)
+            self.error = 0.0 if is_near else max(self.error, self.violation)
 
     def _weights_of(self, alpha: Matrix) -> Vector:
         """Return sum_i alpha_i (x) x_i."""
@@ -126,17 +157,42 @@ class SmoothedProblem:
 
         Infinity if the objective rises whatever share of the step is taken: rounding makes nonsense of it.
         """
+        if self._precise is not None:
+            return self._step_precisely(self._precise)
         p = self._direction() if self.w.size <= LARGEST_SYSTEM else self._direction_by_products()
         t, decrement = self._scores_of(p), -float(self._residual @ p)
         tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
-        before, w, scores = self._objective, self.w.copy(), self.responses.scores.copy()
+        before, w, G = self._objective, self.w.copy(), self.responses.G.copy()
         for share in SHARES:
-            self.w[:], self.responses.scores[:] = w + share * tau * p, scores
+            self.w[:], self.responses.G[:] = w + share * tau * p, G
             self._respond(share * tau, t)
             if self._objective <= before + NO_RISE * abs(before):
                 return decrement
-        self.w[:], self.responses.scores[:] = w, scores
-        self._respond(0.0, scores)
+        self.w[:], self.responses.G[:] = w, G
+        self._respond(0.0, G)
+        return inf
+
+    def _step_precisely(self, examples: PreciseExamples) -> float:
+        """Do as ``step`` does, with scores and weights in twice the precision."""
+        solved = solved_by_rows(examples, -self._residual, is_free=False)
+        if solved is None:
+            return inf
+        p, low = solved
+        t = examples.differences(p, low, 0.0)
+        decrement = -product_of(self._residual, p, low)
+        if not 0.0 < decrement < inf:
+            return 0.0 if decrement == 0.0 else inf
+        tau = 1.0
+        if decrement > UNSEEN * float(np.abs(self.alpha * t).sum()):
+            tau = self._line_search(t, float(self.w @ p), float(p @ p), -decrement)
+        before, w, w_low = self._objective, self.w.copy(), self._low.copy()
+        for share in (*SHARES, 0.0):
+            self.w[:], self._low[:] = w, w_low
+            move(self.w, self._low, share * tau, p, low)
+            self._place()
+            self._respond(0.0, t)
+            if self._objective <= before + NO_RISE * abs(before):
+                return decrement if share > 0.0 else inf
         return inf
 
     def _direction(self) -> Vector:
@@ -174,6 +230,17 @@ class SmoothedProblem:
 
 
 def _newton(state: DualState, run: Run) -> None:
+    """Run the stages; if they leave a large gap on a small problem, go on in twice the precision."""
     start = state.refresh(Pace(run.clock.check))
     smoothed = SmoothedProblem(state, run)
-    run_stages(smoothed, run, start, lambda: state.take(smoothed.alpha, smoothed.w))
+    try:
+        run_stages(smoothed, run, start, lambda: state.take(smoothed.alpha, smoothed.w))
+    except Ended as end:
+        if end.reason not in ("rounding", "stalled") or smoothed.w.size * len(smoothed.alpha) > LARGEST_PRECISE:
+            raise
+        state.stretch(Pace(run.clock.check_cancelled))
+        left = state.refresh(Pace(run.clock.check))
+        if left.gap <= GOOD_GAP:
+            raise
+        precise = SmoothedProblem(state, run, smoothed.kappa, precise=True)
+        run_stages(precise, run, left, lambda: state.take(precise.alpha, precise.w))

@@ -23,26 +23,29 @@ from .row_verbs import class_scores
 
 
 class Responses(NamedTuple):
-    """Scores of all examples, and the responses of their losses, smoothed around abar; C_i = 0 does not respond."""
+    """G of all examples, and the responses of their losses, smoothed around abar; C_i = 0 does not respond.
+
+    What is added to all G of an example changes nothing.
+    """
 
     C: Vector
     stiffness: Vector  # 1/sigma_i
     y: Indices
-    scores: Matrix
+    G: Matrix
     abar: Matrix
     alpha: Matrix
 
 
 @kernel
-def response(f: Vector, t: Vector, tau: float, abar: Vector, y: Index, C: float, stiffness: float, a: Vector) -> None:
-    """Set ``a`` to the response at the scores f + tau t.
+def response(G: Vector, t: Vector, tau: float, abar: Vector, y: Index, C: float, stiffness: float, a: Vector) -> None:
+    """Set ``a`` to the response at G + tau t.
 
     With u_c = G_c/sigma - abar_c it is a_c = -max(0, u_c - beta) for c != y, a_y = min(C, beta - u_y), and beta such
     that their sum is zero: a convex function of beta, so Newton's method from below never goes too far.
     """
-    at_y = f[y] + tau * t[y]
+    at_y = G[y] + tau * t[y]
     for c in range(a.size):
-        a[c] = (f[c] + tau * t[c] - at_y + (0.0 if c == y else 1.0)) * stiffness - abar[c]
+        a[c] = (G[c] + tau * t[c] - at_y) * stiffness - abar[c]
     beta, count = a[y], 0
     while True:
         holds_y = a[y] + C > beta
@@ -71,30 +74,27 @@ def response(f: Vector, t: Vector, tau: float, abar: Vector, y: Index, C: float,
 def respond(
     responses: Responses, t: Matrix, tau: float, begin: Index, end: Index
 ) -> tuple[float, float, float, float, float]:
-    """Move the scores by tau t and respond there, for the examples begin to end.
+    """Move G by tau t and respond there, for the examples begin to end.
 
-    Returns the largest violation, the sums of the losses, of the gap terms and of the smoothed losses at these scores,
-    and the sum of sigma_i |alpha_i - abar_i|^2.
+    Returns the largest violation, the sums of the losses, of the gap terms and of the smoothed losses there, and the
+    sum of sigma_i |alpha_i - abar_i|^2.
     """
-    C, stiffness, y, scores, abar, alpha = responses
+    C, stiffness, y, G, abar, alpha = responses
     k = alpha.shape[1]
-    G = np.empty(k)
     violation, losses, gap, smooth, moved = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         for c in range(k):
-            scores[i, c] += tau * t[i, c]
-            G[c] = scores[i, c] + 1.0
+            G[i, c] += tau * t[i, c]
         if C[i] > 0.0:
-            G[y[i]] -= 1.0
-            response(scores[i], t[i], 0.0, abar[i], y[i], C[i], stiffness[i], alpha[i])
-            v, loss, term = terms(G, alpha[i], y[i], C[i])
+            response(G[i], t[i], 0.0, abar[i], y[i], C[i], stiffness[i], alpha[i])
+            v, loss, term = terms(G[i], alpha[i], y[i], C[i])
             violation = max(violation, v)
             losses += C[i] * loss
             gap += term
             apart, linear = 0.0, 0.0
             for c in range(k):
                 apart += (alpha[i, c] - abar[i, c]) ** 2
-                linear -= alpha[i, c] * (G[c] - G[y[i]])
+                linear -= alpha[i, c] * (G[i, c] - G[i, y[i]])
             moved += apart / stiffness[i]
             smooth += linear - 0.5 * apart / stiffness[i]
     return violation, losses, gap, smooth, moved
@@ -102,14 +102,14 @@ def respond(
 
 @kernel
 def along_line(responses: Responses, t: Matrix, tau: float, begin: Index, end: Index) -> tuple[float, float]:
-    """First and second derivative in tau of the smoothed losses at the scores + tau t, examples begin to end."""
-    C, stiffness, y, scores, abar, _ = responses
+    """First and second derivative in tau of the smoothed losses at G + tau t, examples begin to end."""
+    C, stiffness, y, G, abar, _ = responses
     k = abar.shape[1]
     a = np.empty(k)
     first, second = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         if C[i] > 0.0:
-            response(scores[i], t[i], tau, abar[i], y[i], C[i], stiffness[i], a)
+            response(G[i], t[i], tau, abar[i], y[i], C[i], stiffness[i], a)
             s, squares, size = 0.0, 0.0, 0
             for c in range(k):
                 first -= a[c] * t[i, c]

@@ -9,7 +9,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from ...kernels.double_double import move
+from ...kernels.double_double import move, product_of
 from ...kernels.types import Vector
 from ..driver import Run
 from ..shards.interface import Responses, Shards
@@ -69,7 +69,7 @@ class Smoothed:
         self.length = float(u @ u)
         self.primal = 0.5 * self.length + losses
         self._highest = max(self._highest, self.primal)
-        self.residual = u - v
+        self.residual = u - v if self._precise is None else self._precise.residual(u, self.regulariser.part(self._low))
         self.distance = self.regulariser.squared(self.residual)
         self.error = self.regulariser.error(self.residual, self.scale * band)
 
@@ -163,9 +163,10 @@ class Smoothed:
         done = None if at.is_flat else self.shards.whole_step(*at_once)
         if done is not None:
             decrement, tau, self._directions.condition, responses = done
+            before = self.primal
             self._directions.damp(tau)
             self._locate(responses, self.v)
-            self._count_rough(decrement)
+            self._count_rough(decrement, before)
             return decrement
         p, left = self._directions.find(at)
         self._proposed_weights = None
@@ -194,7 +195,7 @@ class Smoothed:
             low = np.zeros_like(p)
         else:
             (p, low), left = solved, None
-        decrement = -rows.product(self.residual, p, low)
+        decrement = -product_of(self.residual, p, low)
         if not 0.0 < decrement < inf:
             return 0.0
         taus, tau = self.shards.first_taus, 1.0
@@ -231,10 +232,14 @@ class Smoothed:
         """Whether the Hessian tells too little of the rows, or scores of their weights are too rough."""
         return self._directions.condition > DEPENDENT or self._rough_steps >= ROUGH_STEPS
 
-    def _count_rough(self, decrement: float) -> None:
-        """Count steps of a small problem that promise next to nothing at a w far from Z' alpha: that is rounding."""
+    def _count_rough(self, decrement: float, before: float) -> None:
+        """Count steps of a small problem that promise or gain next to nothing, at a w far from Z' alpha.
+
+        That is what rounding does.
+        """
         small = ROUGH * self.primal
-        is_rough = self.is_tiny and decrement < small < 0.5 * self.distance
+        idle = decrement < small or abs(before - self.primal) <= UNSEEN * self.primal
+        is_rough = self.is_tiny and idle and small < 0.5 * self.distance
         self._rough_steps = self._rough_steps + 1 if is_rough else 0
 
     def _is_worth_a_look(self, decrement: float) -> bool:
@@ -248,12 +253,17 @@ class Smoothed:
         Of columns that depend on each other, slopes are not: rounding in the scores makes them miss w by far.
         """
         asked = self.run.stop.gap_tol or 0.0
-        return max(asked, DEPENDENT_GAP) if self._directions.condition > DEPENDENT else asked
+        return max(asked, DEPENDENT_GAP) if self._is_doubtful else asked
+
+    @property
+    def _is_doubtful(self) -> bool:
+        """Whether columns depend on each other, or scores have turned out to be rough: slopes may miss w by far."""
+        return self.is_precise or self._directions.condition > DEPENDENT
 
     @property
     def is_certified_by_proposals(self) -> bool:
-        """Whether columns depend on each other so much that no slopes would certify what the last step proposed."""
-        return self._directions.condition > DEPENDENT and self._proposed_weights is not None
+        """Whether no slopes may certify what the last step proposed."""
+        return self._is_doubtful and self._proposed_weights is not None
 
     def may_propose(self, decrement: float) -> bool:
         """Tell whether w is good enough, by what its last step promised, and the slopes alone are not."""

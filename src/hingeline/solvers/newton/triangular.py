@@ -7,20 +7,32 @@ the equation is computed in twice the precision and corrected for, so that p has
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from scipy.linalg import lapack, qr
 
 from ...kernels.double_double import factor_columns, move, scale_rows
 from ...kernels.types import Indices, Matrix, Vector
-from ..shards.precise import PreciseRows
 
 CORRECTIONS = 12
-LARGEST_PRECISE = 1_000_000  # rows times squared columns: some 50 ms; a factor of more has the usual precision
+LARGEST_PRECISE = 100_000  # rows times squared columns: some 5 ms; a factor of more has the usual precision
 SLOW = 0.5  # share that a correction may leave: rounding has the rest
 
 
+class Rows(Protocol):
+    """Rows Z of a Hessian with their curvatures S, and what p leaves of an equation, in twice the precision."""
+
+    @property
+    def curved(self) -> tuple[Matrix, Vector]:
+        """Return Z and S."""
+
+    def left(self, b: Vector, is_free: bool, p: Vector, low: Vector) -> Vector:
+        """Return b - (I + Z' S Z) p; the last weight is not regularised if it ``is_free``."""
+
+
 @np.errstate(over="ignore", invalid="ignore")  # an answer that is not finite is none
-def solved_by_rows(rows: PreciseRows, b: Vector, is_free: bool) -> tuple[Vector, Vector] | None:
+def solved_by_rows(rows: Rows, b: Vector, is_free: bool) -> tuple[Vector, Vector] | None:
     """Return p = (I + Z' S Z)^-1 b as high + low; None if rounding leaves no such thing.
 
     The last weight is not regularised if it ``is_free``: there is no 1 in its place then.

@@ -57,6 +57,8 @@ def proximal_newton(model: OneClass, run: Run) -> None:
 class SmoothedProblem:
     """The smoothed problem at one point w: scores, responses, residual."""
 
+    is_precise = False
+
     def __init__(self, model: OneClass, run: Run) -> None:
         data = model.data
         self._model, self._passes, self._check = model, Pace(run.clock.check), run.clock.check

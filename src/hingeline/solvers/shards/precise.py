@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.double_double import left_of_equation, without_products
+from ...kernels.double_double import left_of_equation, without_combination, without_products
 from ...kernels.types import Matrix, Vector
 from .shard import Shard
 
@@ -36,17 +36,17 @@ class PreciseRows:
         left_of_equation(b, *self.curved, is_free, p, low, out)
         return out
 
-    def product(self, r: Vector, p: Vector, low: Vector) -> float:
-        """Return <r, p>, which may be all rounding otherwise."""
-        out = np.empty(1)
-        without_products(np.zeros(1), r[None], -p, -low, out)
-        return float(out[0])
-
     def project(self, p: Vector, low: Vector, taus: Vector) -> Matrix:
         """Keep t = Zp; returns the derivatives along the line at ``taus``, as ``Shards.project`` does."""
         without_products(self._zeros, self._Z, -p, -low, self._shard.vectors.t)
         out = np.zeros((taus.size, 2))
         self._shard.derivatives(taus, out)
+        return out
+
+    def residual(self, u: Vector, low: Vector) -> Vector:
+        """Return u - Z' alpha, alpha being the responses."""
+        out = np.empty_like(u)
+        without_combination(u, low, self._Z, self._shard.vectors.alpha, out)
         return out
 
     def size_along_line(self) -> float:
