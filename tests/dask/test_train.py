@@ -4,9 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from distributed import Client, LocalCluster
 from problems import classification, csr, regression
 
 from hingeline import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, solve
+from hingeline.dask import rounds
 from hingeline.dask.partitions import place
 from hingeline.dask.target import Binary, Targets
 from hingeline.dask.train import train
@@ -84,3 +86,30 @@ def test_one_worker_tells_how_far_it_has_come(client):
     assert 0 < len(seen) <= found.n_iter
     assert seen[-1].n_iter == found.n_iter
     assert found.history["bytes"][-1] >= X.nbytes // 2
+
+
+def test_large_results_go_up_a_tree(monkeypatch):
+    """Five workers in this process: what a tree of them adds up is what the client would."""
+    X, y = classification(N, D, seed=4)
+    found = []
+    with (
+        LocalCluster(n_workers=5, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        partitions, _ = cut(client, X, y, k=7)
+        for n_bytes in (0, 1 << 40):
+            monkeypatch.setattr(rounds, "TREE_BYTES", n_bytes)
+            found.append(train(partitions, Binary(1), SquaredHinge(1.0), solver="newton", gap_tol=1e-8))
+    assert found[0].history["bytes"][-1] < found[1].history["bytes"][-1]  # the client receives one result, not five
+    np.testing.assert_allclose(found[0].w, found[1].w, rtol=1e-6)
+    assert found[0].certificate.primal == pytest.approx(found[1].certificate.primal, rel=1e-9)
+
+
+def test_targets_far_from_zero(client):
+    """A free intercept follows them: they are measured from a level that the workers agree on."""
+    X, y = regression(N, D, seed=6)
+    loss = EpsilonInsensitive(1.0, 0.1)
+    near = train(cut(client, X, y)[0], Targets(), loss, free=True, solver="newton", gap_tol=1e-5)
+    far = train(cut(client, X, y + 1e8)[0], Targets(), loss, free=True, solver="newton", gap_tol=1e-5)
+    assert far.certificate.primal == pytest.approx(near.certificate.primal, rel=1e-4)
+    assert far.intercept - 1e8 == pytest.approx(near.intercept, abs=0.05)

@@ -28,6 +28,7 @@ from ..solvers.free_intercept import train_free
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Shards
+from ..solvers.start import from_weights
 from ..solvers.stop import Stop
 from ..solvers.train import train
 from ..version import __version__
@@ -143,8 +144,10 @@ class Host:
 
         return await self._with_rows(name, step, True, below, work)
 
-    async def solve_whole(self, name: str, spec: Spec, stop: Stop, free: bool, below: tuple[Branch, ...]) -> Reply:
-        """Gather all rows, unless they are here already, and train as on one machine; alpha stays here."""
+    async def solve_whole(
+        self, name: str, spec: Spec, stop: Stop, free: bool, w: np.ndarray, below: tuple[Branch, ...]
+    ) -> Reply:
+        """Gather all rows, unless they are here already, and train as on one machine, from w; alpha stays here."""
 
         def work(rows: GatheredRows) -> Solution:
             if rows.X is not None:
@@ -152,6 +155,8 @@ class Host:
             problem = problem_of(self._whole[spec.bias], rows, spec)
             how: dict[str, Any] = {"seed": 0, "callback": self._note, "cancelled": lambda: self._cancelled}
             how["n_threads"] = self._team.n_threads
+            if w.any():
+                how["alpha0"] = from_weights(problem, w)
             found = (train_free if free else train)(problem, AUTO, stop, **how)
             ends = np.cumsum([size for _, size in rows.sizes])[:-1]
             numbers = [number for number, _ in rows.sizes]

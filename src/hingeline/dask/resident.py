@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..runtime.pace import Pace
 from ..runtime.threads import Team
 from ..solvers.balance import SidesInMemory
 from ..solvers.certificate_parts import CertificateParts
+from ..solvers.origin import best_level
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Responses
@@ -41,6 +43,7 @@ class Resident:
         self._copies: dict[int, list[Vector]] = {}
         self._G: Matrix = np.zeros((0, 0))
         self._last = Responses()
+        self._level = 0.0
 
     def do(self, verb: str, args: Sequence[Any]) -> Any:
         """Do a verb of this class, or one that every shard knows."""
@@ -56,6 +59,22 @@ class Resident:
     def summary(self) -> Summary:
         """Return the sizes of the problem."""
         return Summary.merged([Summary.of(problem) for problem in self._problems])
+
+    def levels(self) -> dict[int, tuple[float, float]]:
+        """Return the best constant prediction of each partition, and the weight of its rows."""
+        weights = [float(np.broadcast_to(p.C, p.data.n_rows).sum()) for p in self._problems]
+        return {
+            number: (best_level(problem), weight)
+            for number, problem, weight in zip(self.numbers, self._problems, weights, strict=True)
+            if weight > 0.0
+        }
+
+    def measure_from(self, level: float) -> Summary:
+        """Measure targets from a level, also if asked twice; returns the sizes of the problem as it is then."""
+        problems = [replace(problem, y=problem.y - (level - self._level)) for problem in self._problems]
+        self._level = level
+        self.shards = [InMemoryShards(p, starting_alpha(p), self._team, self._between) for p in problems]
+        return self.summary()
 
     # Newton's method.
 

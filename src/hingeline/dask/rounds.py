@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import count
 from time import perf_counter
 from typing import Any
@@ -34,7 +34,7 @@ from .merge import n_bytes, unpacked
 from .partitions import Partitions
 from .placement import Place, Placement, tree
 from .select import Cluster
-from .spec import Spec, Summary
+from .spec import Opened, Spec, Summary
 from .versions import check_version
 
 LOST = "worker lost"  # the reason to end an engine whose rows have been replaced
@@ -44,14 +44,6 @@ REACH = 2.0  # seconds that a worker may take to answer a client that has never 
 SETTLING = 0.1  # seconds between two attempts to place rows while workers come and go
 ATTEMPTS = 20
 TREE_HOSTS, TREE_BYTES = 4, 1 << 18  # so many hosts, and bytes of a result: a tree is faster than the client alone
-
-
-@dataclass
-class Opened:
-    """A problem that hosts know: what it is, and w as far as it has come."""
-
-    spec: Spec
-    w: np.ndarray
 
 
 _serial = count()
@@ -129,7 +121,8 @@ class Hosts:
     def solve_whole(self, name: str, stop: Stop, free: bool, watch: Callable[[Progress], Any] | None) -> Solution:
         """Return the solution that one worker finds, which gathers all rows; ``watch`` sees how far it has come."""
         places, root = self._places, tree(self._places)
-        args = (name, self._opened[name].spec, stop, free, root.below)
+        opened = self._opened[name]
+        args = (name, opened.spec, stop, free, opened.w, root.below)
         loop: Any = self.client.loop
         ask = asyncio.run_coroutine_threadsafe(
             self._timed(places[:1], lambda place: self._asked(place, "solve_whole", *args)), loop.asyncio_loop
@@ -160,9 +153,10 @@ class Hosts:
         """Take down where w is: what a new host will know of the problem."""
         self._opened[name].w = w
 
-    def where(self, name: str) -> np.ndarray:
-        """Return where w was when a host last heard of it."""
-        return self._opened[name].w
+    def measured_from(self, name: str, level: float) -> None:
+        """Take down what targets are measured from: new hosts are to do the same."""
+        opened = self._opened[name]
+        opened.spec = replace(opened.spec, level=level)
 
     # Rounds.
 

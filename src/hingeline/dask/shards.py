@@ -89,6 +89,19 @@ class DaskShards(Shards):
         """Return the last w that hosts have heard of, if it is finite; else 0."""
         return self._w.copy() if np.isfinite(self._w).all() else np.zeros_like(self._w)
 
+    def best_level(self) -> float:
+        """Return about the constant prediction of least loss: the weighted median of those of the partitions."""
+        found = self._sum("levels")
+        levels, weights = np.array([found[number] for number in sorted(found)]).T
+        order = np.argsort(levels)
+        total = np.cumsum(weights[order])
+        return float(levels[order][np.searchsorted(total, 0.5 * total[-1])])
+
+    def measure_from(self, level: float) -> None:
+        """Measure the targets of a regression from a level: a free intercept follows them wherever they are."""
+        self.summary = self._sum("measure_from", level)
+        self.hosts.measured_from(self.name, level)
+
     # The certificate.
 
     def is_any_alpha(self) -> bool:  # noqa: D102

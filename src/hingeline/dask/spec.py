@@ -65,6 +65,14 @@ class Spec:
         return Problem(data, values - self.level if self.level else values, C, self.loss, kept)
 
 
+@dataclass
+class Opened:
+    """A problem that hosts know: what it is, and w as far as it has come."""
+
+    spec: Spec
+    w: np.ndarray
+
+
 class Summary(NamedTuple):
     """What the coordinator knows of rows: sums, smallest and largest values over all partitions."""
 

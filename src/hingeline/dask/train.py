@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 from weakref import finalize
 
 import numpy as np
@@ -29,6 +29,8 @@ from .select import ONE_WORKER, choose, plan
 from .shards import DaskShards
 from .spec import Fold, Spec
 from .target import Target
+
+T = TypeVar("T")
 
 SOLVERS = ("auto", "newton", "newton_cg", "cocoa", "one_worker")
 ROUNDS = np.dtype([*HISTORY.descr, ("computing", "f8"), ("communicating", "f8"), ("bytes", "i8")])
@@ -141,14 +143,20 @@ class _Fit:
         hosts.costs = Costs()
         self._costs: dict[int, tuple[float, float, int]] = {}
         w = np.zeros(hosts.n_features + 1) if w0 is None else np.array(w0, dtype=np.float64)
-        self._name, summary = self._opened(w)
+        self._name, summary = self._until_found(lambda: hosts.open(spec, w))
         problem = summary.problem(self._spec, hosts.n_features)
         shards = DaskShards(hosts, self._name, summary, self._spec, self._clock.check)
+        cluster = hosts.cluster(spec.bias)
+        self._method = choose(summary, problem, solver, stop, cluster, free)
+        self._level = 0.0
+        if free and spec.loss.is_regression and self._method != ONE_WORKER:  # one worker finds its own origin
+            self._level = self._until_found(shards.best_level)
+            self._until_found(lambda: shards.measure_from(self._level))
+            w[-1] -= self._level / spec.bias
+            summary = shards.summary
         near = None if w0 is None else Near(w, WIDTH)
         started = np.zeros_like(w)
         self._state = State(shards, problem, np.empty(0), started, seeded(0), 0.0, free, near)
-        cluster = hosts.cluster(self._spec.bias)
-        self._method = choose(summary, problem, solver, stop, cluster, free)
         self._phases = plan(summary, problem, self._method, stop, cluster, free) if self._method != ONE_WORKER else []
         self._run = Run(
             stop,
@@ -159,13 +167,15 @@ class _Fit:
             take=self._snapshot,
         )
 
-    def _opened(self, w: np.ndarray) -> tuple[str, Any]:
-        while True:
+    def _until_found(self, ask: Callable[[], T]) -> T:
+        """Ask again as long as hosts are lost meanwhile."""
+        for _ in range(MOST_LOSSES):
             try:
-                return self._hosts.open(self._spec, w)
+                return ask()
             except Ended as end:
                 if end.reason != LOST:
                     raise
+        raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")
 
     def trained(self) -> Trained:
         """Train, and return the model."""
@@ -178,20 +188,13 @@ class _Fit:
 
     def _solved_by_one(self) -> Solution:
         """Let one worker gather the rows and train; if it is lost, another one."""
-        for _ in range(MOST_LOSSES):
-            try:
-                solution = self._hosts.solve_whole(self._name, self._stop, self._free, self._report)
-            except Ended as end:
-                if end.reason != LOST:
-                    raise
-                continue
-            last = max(self._costs, default=0)
-            for record in solution.history:  # what the client has not seen on the way
-                if record["sweep"] > last:
-                    values = (record[name].item() for name in ("sweep", "steps", "seconds", "violation", "gap"))
-                    self._report(Progress(*values))
-            return solution
-        raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")
+        solution = self._until_found(lambda: self._hosts.solve_whole(self._name, self._stop, self._free, self._report))
+        last = max(self._costs, default=0)
+        for record in solution.history:  # what the client has not seen on the way
+            if record["sweep"] > last:
+                values = (record[name].item() for name in ("sweep", "steps", "seconds", "violation", "gap"))
+                self._report(Progress(*values))
+        return solution
 
     def _finished(self, solution: Solution) -> Trained:
         """Return the model with the costs of its rounds; the dual variables stay on the workers."""
@@ -205,7 +208,7 @@ class _Fit:
             )
         return Trained(
             w=solution.w,
-            intercept=float(solution.intercept) + self._spec.level,
+            intercept=float(solution.intercept) + self._level,
             alpha=alpha,
             certificate=solution.certificate,
             history=history,

@@ -5,7 +5,7 @@ Gram matrix. The shards hold the rows and everything that has one entry per row:
 band. Only scalars, vectors of weights and, for few features, square matrices cross the border.
 
 ``Shards`` is the coordinator's side: each verb asks every shard and adds up the answers. There is one subclass per back
-end: rows in memory on one or more threads (in_memory.py), and rows in files (out_of_core.py).
+end: rows in memory on one or more threads (in_memory.py), in files (out_of_core.py), on a cluster (dask/shards.py).
 """
 
 from __future__ import annotations
