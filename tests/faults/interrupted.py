@@ -72,10 +72,10 @@ def badly_scaled(n, d):
     return (rng.normal(size=(n, d)) * np.logspace(-2, 2, d)).astype(np.float32), rng.integers(2, size=n)
 
 
-def correlated(n, d):
+def correlated(n, d, n_classes=2):
     """Return random labels and random walks: neighbouring columns nearly agree, which no diagonal can mend."""
     rng = np.random.default_rng(0)
-    return np.cumsum(rng.normal(size=(n, d)), axis=1).astype(np.float32), rng.integers(2, size=n)
+    return np.cumsum(rng.normal(size=(n, d)), axis=1).astype(np.float32), rng.integers(n_classes, size=n)
 
 
 EASY, ENDLESS = {"C": 1e-4, "tol": 1.0}, {"C": 1e4, "tol": 1e-12, "random_state": 0}
@@ -83,6 +83,7 @@ OTHERS = {  # models of engines that are not chosen by ``solver`` alone, and dat
     "crammer_singer": (LinearSVC(multi_class="crammer_singer", **ENDLESS), EASY, lambda: hard_problem(5)),
     "primal": (LinearSVC(penalty="l1", **ENDLESS), EASY, lambda: badly_scaled(20_000, 600)),
     "newton_cg": (LogisticRegression(solver="newton_cg", **ENDLESS), EASY, lambda: correlated(10_000, 1_500)),
+    "multinomial": (LogisticRegression(solver="newton_cg", **ENDLESS), EASY, lambda: correlated(5_000, 800, 3)),
     "free_intercept": (
         LinearSVC(loss="hinge", solver="hybrid", fit_intercept="free", **ENDLESS),
         EASY,

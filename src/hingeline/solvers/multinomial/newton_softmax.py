@@ -17,6 +17,7 @@ variables changed to first order: they leave rho = (1 - tau) gradient + tau r, a
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from math import inf, isfinite, nan, sqrt
 
 import numpy as np
@@ -37,6 +38,7 @@ from .softmax_state import SoftmaxState
 LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, which Ctrl-C has to wait for
 WORTH_A_FACTOR = 150.0  # values of a row, times classes, up to which a Hessian costs less than products
 SMALL_SYSTEM = 300  # unknowns that are factorised whatever that costs
+ONE_THREAD_ANYWAY = 32  # unknowns; BLAS starts no threads for matrices as small as this
 MOST_PRODUCTS = 250  # of conjugate gradients per step
 FORCING = 0.1  # what they may leave of the gradient
 LINE_ACCURACY = 0.1
@@ -51,7 +53,7 @@ PATIENCE = 30  # steps without progress
 
 def newton_softmax(state: SoftmaxState, run: Run, *, by_products: bool = False) -> None:
     """Run Newton's method on ``state`` until it is done (or ``run`` ends it); without a factor if ``by_products``."""
-    with one_blas_thread():
+    with nullcontext() if state.w.size <= ONE_THREAD_ANYWAY else one_blas_thread():
         _descend(_Point(state, run, by_products), state, run)
 
 
