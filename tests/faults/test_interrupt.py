@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).with_name("interrupted.py")
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
 
 
-ENGINES = (*COORDINATE_ENGINES, "newton_cg", "crammer_singer", "free_intercept", "one_class", "primal")
+ENGINES = (*COORDINATE_ENGINES, "newton_cg", "multinomial", "crammer_singer", "free_intercept", "one_class", "primal")
 
 
 @row("interrupt-fit")
