@@ -55,11 +55,14 @@ def settings() -> Iterator[Any]:
     for solver in COORDINATE:
         yield LinearSVC(multi_class="crammer_singer", solver=solver, **TIGHT)
 
-    for intercept, weight in product(INTERCEPTS, (None, "balanced")):
+    for intercept, weight in product((True, False, "regularised"), (None, "balanced")):
         yield LogisticRegression(fit_intercept=intercept, class_weight=weight)
-        yield LogisticRegression(penalty="l1", fit_intercept=intercept, class_weight=weight)
+        yield LogisticRegression(multi_class="ovr", fit_intercept=intercept, class_weight=weight)
+        yield LogisticRegression(l1_ratio=1.0, fit_intercept=intercept, class_weight=weight)
     yield LogisticRegression(penalty="elasticnet", l1_ratio=0.5)
-    yield LogisticRegression(penalty="elasticnet", l1_ratio=0.1, fit_intercept="free")
+    yield LogisticRegression(l1_ratio=0.1, fit_intercept="regularised")
+    yield LogisticRegression(solver="lbfgs")
+    yield LogisticRegression(solver="liblinear")
     yield LogisticRegression(solver="newton")
     yield LogisticRegression(solver="newton_cg", tol=1e-10)
     yield LogisticRegression(warm_start=True)
