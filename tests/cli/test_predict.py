@@ -124,9 +124,14 @@ def test_bad_files(files, words, message, capsys):
     assert not (files / "out").exists()
 
 
-def test_small_files_need_neither_scikit_learn_nor_compiled_code(files):
+@pytest.mark.parametrize("model", ["binary", "native"])
+def test_small_files_need_neither_scikit_learn_nor_compiled_code(files, model):
     """Importing those takes many times as long as predicting a small file. Modules are counted, not seconds."""
-    code = "import sys; from hingeline.cli import main; main(['predict', 'rows', 'binary', 'out']); print(*sys.modules)"
+    svc = LinearSVC().fit(np.eye(2), [1, -1])
+    svc.coef_, svc.intercept_ = np.array([[1.0, -2.0]]), np.array([0.5])
+    save_model(svc, "native")
+    words = ["predict", "rows", model, "out"]
+    code = f"import sys; from hingeline.cli import main; main({words}); print(*sys.modules)"
     plain = "import argparse, json, numpy, pathlib, sys, tempfile; print(*sys.modules)"
     loaded, without = (
         subprocess.run([sys.executable, "-c", each], capture_output=True, text=True, check=True).stdout.splitlines()

@@ -107,10 +107,13 @@ def _figures(model: LinearModel, tally: Tally) -> dict[str, float | None]:
 def _read_model(path: str) -> LinearModel:
     from hingeline.io.models.files import from_content, read_content, to_liblinear
     from hingeline.io.models.liblinear_file import LinearModel
+    from hingeline.io.models.native_linear import linear_model
 
     with open_model_input(path) as file:
         content = read_content(file, path)
-    return content if isinstance(content, LinearModel) else to_liblinear(from_content(content, path))
+    if isinstance(content, LinearModel):
+        return content
+    return linear_model(content) or to_liblinear(from_content(content, path))
 
 
 def _lines(model: LinearModel, predicted: np.ndarray, values: np.ndarray, options: PredictOptions) -> Iterator[str]:
