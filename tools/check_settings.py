@@ -30,6 +30,7 @@ from hingeline import (
 TIGHT: dict[str, Any] = {"tol": 1e-10, "C": 0.01}
 COORDINATE = ("baseline", "avsf", "hybrid")
 INTERCEPTS: tuple[bool | str, ...] = (True, False, "free")
+LOGISTIC_INTERCEPTS: tuple[bool | str, ...] = (True, False, "regularised")
 
 
 def settings() -> Iterator[Any]:
@@ -55,7 +56,7 @@ def settings() -> Iterator[Any]:
     for solver in COORDINATE:
         yield LinearSVC(multi_class="crammer_singer", solver=solver, **TIGHT)
 
-    for intercept, weight in product((True, False, "regularised"), (None, "balanced")):
+    for intercept, weight in product(LOGISTIC_INTERCEPTS, (None, "balanced")):
         yield LogisticRegression(fit_intercept=intercept, class_weight=weight)
         yield LogisticRegression(multi_class="ovr", fit_intercept=intercept, class_weight=weight)
         yield LogisticRegression(l1_ratio=1.0, fit_intercept=intercept, class_weight=weight)
