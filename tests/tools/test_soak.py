@@ -53,6 +53,19 @@ def test_a_gap_that_is_not_good_is_counted(monkeypatch):
     assert found == ["not converged, and no warning"]
 
 
+def test_beyond_float64_is_what_the_last_digits_decide():
+    """A gap that last digits cannot explain is open, whatever the bounds of rounding; one that they make is not."""
+    plain = case(C=1e3)
+    plain.model.fit(X, Y)
+    plain.model.dual_coef_ = 0.5 * plain.model.dual_coef_
+    assert not soak._is_beyond_float64(plain)
+    far = case(C=1e6, fit_intercept=False)
+    far.model.fit(X, Y)
+    far.X, far.y = 1e15 + np.round(X), np.ones_like(Y)  # scores are differences of such numbers, times weights
+    far.model.coef_, far.model.dual_coef_ = np.array([[0.3, -0.7, 0.1, 0.3]]), np.zeros(30)
+    assert soak._is_beyond_float64(far)
+
+
 def test_ctrl_c_leaves_no_model_and_is_no_failure():
     endless = case(C=1e4, tol=1e-12, solver="avsf")
     endless.X, endless.y = np.random.default_rng(0).normal(size=(2000, 30)), np.resize([-1, 1], 2000)
