@@ -8,18 +8,19 @@ included. With n rows of s values, d weights, K workers:
 method             rounds                                                bytes per round, from and to each worker
 =================  ====================================================  ==========================================
 newton             6 per iteration (direction, search, responses,        8 d, and 4 d^2 for the Gram matrix
-                   certificate), 15 + 8 log10(1 + kappa) iterations
+                   certificate), 15 + 8 log10(1 + kappa) iterations,
+                   less than half of that after a sample
 newton_cg          16 per iteration (products), 5 + 3 log10(1 + kappa)   16 d
 newton, by         34 per iteration                                      16 d
 products
-cocoa              16 per sweep at the most: as few as it takes to keep  16 d
-                   communication at half of the computing
+cocoa              16 per sweep, as many sweeps as on one machine        16 d
 one_worker         1                                                     all rows but those of one worker, once
 =================  ====================================================  ==========================================
 
 ``one_worker`` gathers all rows on one worker, which trains as a single machine would: for problems that are small
 enough for one worker, that is faster than any number of rounds. Rows that were gathered stay there for the next
-problem (another class, another C). A worker never gathers more than a fifth of its memory.
+problem (another class, another C). A worker never gathers more than a fifth of its memory. If there are many features,
+it is preferred unless rounds are clearly faster.
 
 Few features: Newton's method, whose iterations do not depend on the number of workers. Many features and a smooth loss:
 Newton-CG. Many features and kinks: CoCoA+, until its trend promises no end before Newton's method by products would
@@ -28,13 +29,14 @@ reach it, which then goes on from its dual variables.
 
 from __future__ import annotations
 
-from math import inf, log10
+from math import log10
 from typing import NamedTuple
 
 from ..data.problem import Problem
 from ..solvers.engines import AUTO, COCOA, NEWTON, NEWTON_CG
 from ..solvers.newton.directions import LARGEST_FACTOR
-from ..solvers.select import DENSE, EXCEEDED, FEWEST_SWEEPS, SPARSE, Phase
+from ..solvers.newton.newton import sample_step
+from ..solvers.select import DENSE, EXCEEDED, FEWEST_SWEEPS, SAMPLED_SHARE, SPARSE, Phase
 from ..solvers.stop import Stop
 from ..solvers.trend import Budget
 from .spec import Summary
@@ -42,10 +44,11 @@ from .spec import Summary
 ONE_WORKER = "one_worker"
 LATENCY, BANDWIDTH = 2e-3, 5e8  # seconds of a round, bytes per second
 ROUNDS_BY_FACTOR, ROUNDS_BY_CG, ROUNDS_BY_PRODUCTS = 6.0, 16.0, 34.0  # per iteration of Newton's method
-COCOA_ROUNDS, COCOA_SWEEPS = 16.0, 2.0  # rounds per sweep at the most; sweeps over those of one machine
+COCOA_ROUNDS, COCOA_SWEEPS = 16.0, 1.1  # rounds per sweep; sweeps over those of one machine
+CLEARLY = 1.5  # ratio of estimates from which rounds are preferred to one worker, for many features
 GATHERED_SHARE = 0.2  # of a worker's memory
 LARGEST_GATHERED = 1 << 31  # bytes, if its memory is not known
-BYTES_PER_VALUE, BYTES_PER_ROW = 12, 32
+BYTES_PER_VALUE, BYTES_PER_DENSE_VALUE, BYTES_PER_ROW = 12, 8, 32
 
 
 class Cluster(NamedTuple):
@@ -82,25 +85,26 @@ def estimates(summary: Summary, problem: Problem, stop: Stop, cluster: Cluster) 
         moved = rounds * bytes_per_round
         return Estimate(computing / K + rounds * LATENCY + moved / BANDWIDTH, rounds, moved)
 
-    found = {}
+    found, alone = {}, sweeps * n * step
     if d <= LARGEST_FACTOR:
-        factor = 0.02e-9 * d**3 * K  # on the client
-        found[NEWTON] = by(iterations * (passes + factor), ROUNDS_BY_FACTOR * iterations, 8.0 * d + 4.0 * d * d / 3.0)
+        if sample_step(problem.loss, n, d) > 1:
+            iterations *= SAMPLED_SHARE
+        factor = 0.02e-9 * d**3  # on the client
+        rounds = ROUNDS_BY_FACTOR * iterations
+        found[NEWTON] = by(iterations * (passes + K * factor), rounds, 8.0 * d + 4.0 * d * d / 3.0)
+        alone = min(alone, iterations * (passes + factor))
     else:
         rounds = ROUNDS_BY_PRODUCTS * iterations
         found[NEWTON] = by(rounds * product, rounds, 16.0 * d)
     if smooth:
         rounds = ROUNDS_BY_CG * iterations
         found[NEWTON_CG] = by(rounds * product, rounds, 16.0 * d)
-    sweeps_apart = sweeps * (COCOA_SWEEPS if K > 1 else 1.0)
-    ascent = sweeps_apart * n * step
-    per_round = LATENCY + 16.0 * d / BANDWIDTH
-    rounds = max(sweeps_apart, min(COCOA_ROUNDS * sweeps_apart, 0.5 * ascent / K / per_round))
-    found[COCOA] = by(ascent, rounds, 16.0 * d)
-    size = BYTES_PER_VALUE * summary.n_stored + BYTES_PER_ROW * n
-    most = GATHERED_SHARE * cluster.memory if cluster.memory else LARGEST_GATHERED
-    if size <= most:
-        alone = min(n * sweeps * step, found[NEWTON].seconds * K if d <= LARGEST_FACTOR else inf)
+        alone = min(alone, rounds * product)
+    more = COCOA_SWEEPS if K > 1 else 1.0
+    found[COCOA] = by(more * sweeps * n * step, COCOA_ROUNDS * more * sweeps, 16.0 * d)
+    per_value = BYTES_PER_DENSE_VALUE if summary.dense else BYTES_PER_VALUE
+    size = per_value * summary.n_stored + BYTES_PER_ROW * n
+    if size <= (GATHERED_SHARE * cluster.memory if cluster.memory else LARGEST_GATHERED):
         moved = 12.0 * n if cluster.has_gathered else size * (K - 1) / K
         found[ONE_WORKER] = Estimate(alone + 2.0 * LATENCY + moved / BANDWIDTH, 1.0, moved)
     return found
@@ -115,7 +119,11 @@ def choose(summary: Summary, problem: Problem, solver: str, stop: Stop, cluster:
         costs.pop(COCOA)  # knows no intercept without a regulariser
     if problem.data.n_features >= LARGEST_FACTOR and not problem.loss.is_smooth and not free:
         costs.pop(NEWTON)  # it follows if the rounds of ascent promise no end
-    return min(costs, key=lambda name: costs[name].seconds)
+    best = min(costs, key=lambda name: costs[name].seconds)
+    many = problem.data.n_features >= LARGEST_FACTOR
+    if many and ONE_WORKER in costs and costs[ONE_WORKER].seconds <= CLEARLY * costs[best].seconds:
+        return ONE_WORKER
+    return best
 
 
 def plan(summary: Summary, problem: Problem, method: str, stop: Stop, cluster: Cluster, free: bool) -> list[Phase]:
