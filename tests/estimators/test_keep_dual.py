@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problems import classification
 
-from hingeline import LinearSVC, LinearSVCCV, LinearSVR, OneClassSVM
+from hingeline import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression, OneClassSVM
 from hingeline.io import load_model, save_model
 from hingeline.viz import write_report
 
@@ -14,6 +14,7 @@ X, Y = classification(400, 4, n_classes=3)
 CASES = [
     (LinearSVC(random_state=0), Y),
     (LinearSVC(random_state=0, multi_class="crammer_singer"), Y),
+    (LogisticRegression(random_state=0), Y),
     (LinearSVR(random_state=0), X[:, 0]),
     (OneClassSVM(random_state=0), None),
     (LinearSVCCV(random_state=0, Cs=[0.1, 1.0], cv=3), Y),
