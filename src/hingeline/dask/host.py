@@ -232,7 +232,7 @@ class Host:
         rpc = self._worker.rpc(branch.address)
         try:
             answer = await rpc.actor_execute(function="do_all", actor=branch.key, args=args, kwargs={})
-        except OSError:
+        except (OSError, KeyError):
             return Reply(lost=(branch.key,))
         return reply_of(answer, branch.key)
 

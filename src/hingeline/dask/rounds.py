@@ -108,8 +108,11 @@ class Hosts:
         name = f"problem-{next(_serial)}"
         self._opened[name] = Opened(spec, w.copy())
         start = w if w.any() else None
-        reply = self._gathered(self._places, "open", name, spec, start)
-        return name, reply.values[0]
+        try:
+            return name, self._gathered(self._places, "open", name, spec, start).values[0]
+        except BaseException:
+            self._opened.pop(name, None)
+            raise
 
     def solve_sample(self, name: str, step: int, total_C: float, solve: Solve) -> Any:
         """Return ``solve`` of one row in ``step``, on one worker that gathers them; None if there are none."""
@@ -214,7 +217,7 @@ class Hosts:
                 if not call.done() and place.future.status in GONE:
                     return Reply(lost=(place.key,)), 0
             reply = reply_of(call.result(), place.key)
-        except OSError:
+        except (OSError, KeyError):  # no worker there, or one that knows nothing of this host
             return Reply(lost=(place.key,)), 0
         finally:
             call.cancel()
