@@ -91,10 +91,11 @@ def l1_case(rng):
     k = 3 if rng.integers(5) == 0 else 2
     intercept = (False, True, "free")[rng.integers(3)]
     how = {"C": 10.0 ** rng.uniform(-6.0, 6.0), "fit_intercept": intercept, **rule(rng)}
+    logistic = how | {"fit_intercept": "regularised" if intercept is True else intercept, "multi_class": "ovr"}
     model = (
         LinearSVC("l1", **how),
-        LogisticRegression("l1", **how),
-        LogisticRegression("elasticnet", l1_ratio=float(rng.choice([0.0, 0.01, 0.5, 0.99])), **how),
+        LogisticRegression("l1", **logistic),
+        LogisticRegression("elasticnet", l1_ratio=float(rng.choice([0.0, 0.01, 0.5, 0.99])), **logistic),
     )[rng.integers(3)]
     y = labels(rng, n, k)
     return model, hostile_matrix(rng, n, d), y, hostile_weights(rng, n, y)
@@ -195,7 +196,7 @@ def l1_values(model, X, y, weights, k):
     a = s * np.atleast_2d(model.dual_coef_)[k].astype(LONG)
     X = X.astype(LONG)
     f = X @ w + b
-    if model.fit_intercept is True:
+    if model.fit_intercept in (True, "regularised"):
         X, w = np.c_[X, np.ones(n)], np.append(w, b)
     l1 = LONG(1.0 if model.penalty == "l1" else model.l1_ratio)
     l2 = 1 - l1
