@@ -47,11 +47,14 @@ class Placement:
         self._client: Client = partitions.client
         self._parts, self.memory = partitions.parts, 0
 
-    def placed(self, numbers: Sequence[int]) -> list[Place]:
-        """Return hosts for these partitions, each where its rows are."""
+    def placed(self, numbers: Sequence[int], warm: Sequence[str] = ()) -> list[Place]:
+        """Return hosts for these partitions, each where its rows are.
+
+        Rows that nobody has go to workers that are ``warm``, if any are: a new one has to import everything first.
+        """
         found, left = [], list(numbers)
         for _ in range(ATTEMPTS):
-            waiting = [(group, self._host(group, address)) for address, group in self._groups(left).items()]
+            waiting = [(group, self._host(group, address)) for address, group in self._groups(left, warm).items()]
             for group, future in waiting:
                 address = self._address_of(future)
                 if address is not None:
@@ -65,7 +68,7 @@ class Placement:
             f"Rows could not be placed on a worker: {len(left)} partitions are left, after {ATTEMPTS} attempts."
         )
 
-    def _groups(self, numbers: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    def _groups(self, numbers: Sequence[int], warm: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Return which worker is to hold which partitions; those that nobody has are shared out evenly."""
         groups: dict[str, list[int]] = {}
         held = self._client.who_has([self._parts[k] for k in numbers])
@@ -79,8 +82,9 @@ class Placement:
                 groups.setdefault(min(owners), []).append(k)
             else:
                 homeless.append(k)
+        homes = [address for address in warm if address in known] or workers
         for at, k in enumerate(homeless):
-            groups.setdefault(workers[at % len(workers)] if workers else "", []).append(k)
+            groups.setdefault(homes[at % len(homes)] if homes else "", []).append(k)
         return {address: tuple(group) for address, group in groups.items()}
 
     def _host(self, numbers: tuple[int, ...], address: str) -> Future[Any]:

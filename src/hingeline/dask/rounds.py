@@ -66,7 +66,7 @@ class Hosts:
         self._alone: dict[str, Place] = {}  # problems that one worker has solved
         self.costs = Costs()
         self._direct = True
-        self._placement = Placement(partitions)
+        self._placement, self._places = Placement(partitions), list[Place]()
         self._places = self._placed(range(len(self._parts)))
 
     @property
@@ -80,7 +80,7 @@ class Hosts:
 
     def _placed(self, numbers: Sequence[int]) -> list[Place]:
         """Return new hosts for partitions, of this version."""
-        places = self._placement.placed(numbers)
+        places = self._placement.placed(numbers, [place.address for place in self._places])
         self._direct = self._direct and self._can_reach(places)
         for place in places:
             with suppress(OSError):  # it is lost again, which the next round will notice
