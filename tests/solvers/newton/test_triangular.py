@@ -124,3 +124,16 @@ def test_many_targets_that_are_met_exactly(loss):
         solution = solve(X, y, loss(10.0 ** rng.uniform(3, 6)), bias=1.0)
         assert solution.converged
         assert solution.certificate.gap < 1e-3
+
+
+@pytest.mark.parametrize("loss", [EpsilonInsensitive, SquaredEpsilonInsensitive])
+def test_dual_variables_that_no_margin_can_show(loss):
+    """One large column: variables of 1e-19 hold the weight, and a margin near epsilon has no digits for them."""
+    good = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = 1.7e9 + rng.uniform(0.0, 3e7, size=(30, 1))
+        y = 2.3e-10 * X[:, 0] + rng.uniform(-1e-3, 1e-3, size=30)
+        solution = solve(X, y, loss(C=3e5, epsilon=1.2e-3), bias=1.0)
+        good += solution.converged and solution.certificate.gap < 1e-3
+    assert good >= 8  # none was, without them; a line search may still miss the kink

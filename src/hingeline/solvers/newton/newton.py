@@ -218,6 +218,8 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
                 gap = proposed_gap
                 state.shards.keep(proposed=True)
                 state.move_to(smoothed.w, is_primal=True)
+                if not smoothed.is_smooth:
+                    best_point.offer_state(state, run)
         if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
             break
         clear = (gap if smoothed.is_smooth else smoothed.gap) <= CLEAR_GAP * smoothed.primal

@@ -222,7 +222,7 @@ class Smoothed:
 
     def _propose(self, p: Vector, left: Vector | None, decrement: float) -> None:
         """Have the shards propose dual variables for w + p, if the step is likely to be good enough."""
-        if self.is_smooth and self._is_worth_a_look(decrement):
+        if (self.is_smooth or self.is_precise) and self._is_worth_a_look(decrement):
             self.shards.propose(1.0)
             proposed = self.regulariser.part(self.w + p)
             self._proposed_weights = proposed if left is None else proposed - left
