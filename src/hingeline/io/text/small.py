@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_BYTES = 1 << 20  # beyond, the compiled parser is faster, although it has to be loaded
+MOST_BYTES = 1 << 22  # beyond, the compiled parser is faster, although it has to be loaded
 _NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?"
 _LINE = re.compile(rb"[ \t]*" + _NUMBER + rb"(?:[ \t]+[0-9]{1,9}:" + _NUMBER + rb")*[ \t\r]*")
 
