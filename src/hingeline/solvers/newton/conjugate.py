@@ -32,6 +32,8 @@ def conjugate_gradients(
         if not 0.0 < curvature < inf:  # rounding: p is as good as it gets
             break
         step = rz / curvature
+        if not step * step * float(d @ d) < inf:  # rounding is all the curvature there is
+            break
         p += step * d
         r += step * Hd
         if float(r @ r) <= enough * enough:
