@@ -297,18 +297,25 @@ def truth(problem: Problem) -> Truth:
     )
 
 
+def _of_all_classes(
+    X: np.ndarray, W: np.ndarray, b: np.ndarray, alpha: np.ndarray
+) -> tuple[Any, list, list, list, list]:
+    """Return the arithmetic to use, and in it: scores by class, without intercepts; intercepts; weights; X' alpha."""
+    arithmetic: Any = Exact() if X.size * len(W) <= LARGEST_EXACT else Compensated()
+    scores = [arithmetic.times(X, W[c]) for c in range(len(W))]
+    offsets = [arithmetic.number(value) for value in b]
+    w = [arithmetic.number(value) for value in W.ravel()]
+    v = [value for c in range(len(W)) for value in arithmetic.times(np.ascontiguousarray(X.T), alpha[:, c])]
+    return arithmetic, scores, offsets, w, v
+
+
 @_in_100_digits
 def crammer_singer_truth(
     X: np.ndarray, codes: np.ndarray, C: np.ndarray, W: np.ndarray, b: np.ndarray, alpha: np.ndarray, bias: float
 ) -> Truth:
     """Recompute Crammer and Singer's problem; alpha has a row per row of X."""
-    arithmetic: Any = Exact() if X.size * len(W) <= LARGEST_EXACT else Compensated()
-    number = arithmetic.number
-    (n, d), k = X.shape, len(W)
-    scores = [arithmetic.times(X, W[c]) for c in range(k)]
-    offsets = [number(value) for value in b]
-    w = [number(value) for value in W.ravel()]
-    v = [value for c in range(k) for value in arithmetic.times(np.ascontiguousarray(X.T), alpha[:, c])]
+    arithmetic, scores, offsets, w, v = _of_all_classes(X, W, b, alpha)
+    number, (n, d), k = arithmetic.number, X.shape, len(W)
     if bias:
         w += [value / number(bias) for value in offsets]
         v += [number(bias) * arithmetic.times(np.ones((1, n)), alpha[:, c])[0] for c in range(k)]
@@ -352,13 +359,8 @@ def multinomial_truth(
     free: bool,
 ) -> Truth:
     """Recompute the multinomial problem; alpha has a row per row of X."""
-    arithmetic: Any = Exact() if X.size * len(W) <= LARGEST_EXACT else Compensated()
-    number = arithmetic.number
-    (n, d), k = X.shape, len(W)
-    scores = [arithmetic.times(X, W[c]) for c in range(k)]
-    offsets = [number(value) for value in b]
-    w = [number(value) for value in W.ravel()]
-    v = [value for c in range(k) for value in arithmetic.times(np.ascontiguousarray(X.T), alpha[:, c])]
+    arithmetic, scores, offsets, w, v = _of_all_classes(X, W, b, alpha)
+    number, (n, d), k = arithmetic.number, X.shape, len(W)
     sums = [arithmetic.times(np.ones((1, n)), alpha[:, c])[0] for c in range(k)]
     if bias and not free:
         w += [value / number(bias) for value in offsets]

@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.matrix import Data
-from ..kernels.passes import scores_at
 from ..kernels.rows import Rows
-from ..runtime.pace import Pace
 from ..solution import Progress, Solution
 from ..solvers.engines import engines_of
 from ..solvers.multinomial.multinomial import train_multinomial
 from ..solvers.stop import Stop
 from .folds import Fold
 from .start import Reached
+from .walk import values_at
 
 
 class Joint(NamedTuple):
@@ -98,10 +97,4 @@ class MultinomialWalk:
     def values(self, rows: Rows, which: np.ndarray) -> np.ndarray:
         """Return the decision values of the rows ``which`` at the last solution, a column per class."""
         assert self.reached is not None
-        values = np.empty((which.size, len(self.reached.w)))
-        for c, w in enumerate(self.reached.w):
-            of_class = np.empty(which.size)
-            for begin, end in Pace().slices(which.size):
-                scores_at(rows, which, w, of_class, begin, end)
-            values[:, c] = of_class
-        return values
+        return np.column_stack([values_at(rows, which, w) for w in self.reached.w])

@@ -82,10 +82,7 @@ class Walk:
     def values(self, rows: Rows, which: np.ndarray) -> np.ndarray:
         """Return the decision values of the rows ``which`` at the last solution."""
         assert self.reached is not None
-        values = np.empty(which.size)
-        for begin, end in Pace().slices(values.size):
-            scores_at(rows, which, self.reached.w, values, begin, end)
-        return values
+        return values_at(rows, which, self.reached.w)
 
     def _solve(self, problem: Problem, before: Reached | None) -> Solution:
         """Train, from as near as possible."""
@@ -117,3 +114,11 @@ class Walk:
             intercept=problem.data.rows.bias * float(before.w[-1]),
             alpha=alpha,
         )
+
+
+def values_at(rows: Rows, which: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the decision values of the rows ``which`` at the weights w."""
+    values = np.empty(which.size)
+    for begin, end in Pace().slices(values.size):
+        scores_at(rows, which, w, values, begin, end)
+    return values

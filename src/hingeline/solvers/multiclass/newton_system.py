@@ -6,6 +6,8 @@ J_i = (I - 11'/|S_i|)/sigma_i on the support S_i of example i. Blocks (c, e) are
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...kernels.compile import by_type, kernel
@@ -20,17 +22,41 @@ BLOCK = 4096  # rows that are copied for it at a time
 
 def hessian(rows: Rows, responses: Responses, n_weights: int, pace: Pace) -> Matrix:
     """Return H, for ``n_weights`` weights per class, the intercept's last."""
-    n, k = responses.alpha.shape
+
+    def by_blas(dense: DenseRows, H: Matrix, part: slice) -> None:
+        _add_dense_hessian(dense, responses, H, part)
+
+    def by_kernel(most: int, H: Matrix, begin: int, end: int) -> None:
+        add_hessian(rows, responses, most, H, begin, end)
+
+    H = summed_hessian(rows, responses.alpha.shape, n_weights, by_blas, by_kernel, pace)
+    H.flat[:: len(H) + 1] += 1.0
+    return H
+
+
+def summed_hessian(
+    rows: Rows,
+    shape: tuple[int, ...],
+    n_weights: int,
+    by_blas: Callable[[DenseRows, Matrix, slice], None],
+    by_kernel: Callable[[int, Matrix, int, int], None],
+    pace: Pace,
+) -> Matrix:
+    """Return what all rows add to a Hessian over all classes; ``shape`` is that of the dual variables.
+
+    ``by_blas(rows, H, part)`` adds a block of wide dense rows, ``by_kernel(most, H, begin, end)`` others, which have at
+    most ``most`` values each.
+    """
+    n, k = shape
     H = np.zeros((k * n_weights, k * n_weights))
     if isinstance(rows, DenseRows) and n_weights > WIDE:
         for begin in range(0, n, BLOCK):
-            _add_dense_hessian(rows, responses, H, slice(begin, min(begin + BLOCK, n)))
+            by_blas(rows, H, slice(begin, min(begin + BLOCK, n)))
             pace.between()
     else:
         most = n_weights - 1 if isinstance(rows, DenseRows) else int(np.diff(rows.indptr).max(initial=0))
         for begin, end in pace.slices(n):
-            add_hessian(rows, responses, most, H, begin, end)
-    H.flat[:: len(H) + 1] += 1.0
+            by_kernel(most, H, begin, end)
     return H
 
 

@@ -12,23 +12,20 @@ from ...kernels.compile import kernel
 from ...kernels.rows import ONE, DenseRows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from ...runtime.pace import Pace
-from ..multiclass.newton_system import BLOCK, WIDE, add_block, entries
+from ..multiclass.newton_system import add_block, entries, summed_hessian
 from .softmax_rows import Softmax
 
 
 def losses_hessian(softmaxes: Softmax, n_weights: int, pace: Pace) -> Matrix:
     """Return H - I, for ``n_weights`` weights per class, the intercept's last."""
-    rows, (n, k) = softmaxes.rows, softmaxes.alpha.shape
-    H = np.zeros((k * n_weights, k * n_weights))
-    if isinstance(rows, DenseRows) and n_weights > WIDE:
-        for begin in range(0, n, BLOCK):
-            _add_by_blas(rows, softmaxes, H, slice(begin, min(begin + BLOCK, n)))
-            pace.between()
-    else:
-        most = n_weights - 1 if isinstance(rows, DenseRows) else int(np.diff(rows.indptr).max(initial=0))
-        for begin, end in pace.slices(n):
-            add_hessian(softmaxes, most, H, begin, end)
-    return H
+
+    def by_blas(dense: DenseRows, H: Matrix, part: slice) -> None:
+        _add_by_blas(dense, softmaxes, H, part)
+
+    def by_kernel(most: int, H: Matrix, begin: int, end: int) -> None:
+        add_hessian(softmaxes, most, H, begin, end)
+
+    return summed_hessian(softmaxes.rows, softmaxes.alpha.shape, n_weights, by_blas, by_kernel, pace)
 
 
 def _add_by_blas(rows: DenseRows, softmaxes: Softmax, H: Matrix, part: slice) -> None:
