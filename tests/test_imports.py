@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "synthetic": set(),
     "solution": {"kernels"},
     "solvers": {"data", "kernels", "runtime", "solution"},
-    "progress": {"solution", "solvers"},
+    "progress": {"runtime", "solution", "solvers"},
     "estimators": {"data", "io", "kernels", "progress", "runtime", "solution", "solvers", "version"},
     "liblinear": {"data", "io", "kernels", "runtime", "solution", "solvers"},
     "selection": {"data", "estimators", "io", "kernels", "progress", "runtime", "solution", "solvers"},

@@ -160,7 +160,7 @@ def test_max_time_is_for_all_classes_together(monkeypatch):
         return original(problem, **how)
 
     monkeypatch.setattr(certified, "train", train)
-    monkeypatch.setattr(certified, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(certified, "now", lambda: now[0])
     with pytest.warns(ConvergenceWarning, match=r"max_time ended training before it converged \(3 of 4"):
         model = LinearSVC(loss="hinge", max_time=10.0).fit(X, y)
     assert given[0] == 10.0

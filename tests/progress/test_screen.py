@@ -13,6 +13,7 @@ from hingeline import Progress
 from hingeline.progress import CountBar, FitBar, StepsBar, counting, fitting, open_screen, screen
 from hingeline.progress.bars import Bar, Line
 from hingeline.progress.drawing import PlainLines
+from hingeline.runtime.training_clock import begin_compiling, standing_still
 from hingeline.solution import Traffic
 
 
@@ -36,6 +37,13 @@ def wait_for(text, stream):
     while text not in stream.getvalue():
         sleep(0.005)
         assert perf_counter() < until, stream.getvalue()
+
+
+def test_compiling_is_said_while_someone_looks(monkeypatch):
+    stream = make_terminal(monkeypatch)
+    with open_screen() as shown, shown.showing(FitBar("LinearSVC", tol=1e-3)), standing_still():
+        begin_compiling()
+        wait_for("compiling, once", stream)
 
 
 def progress(**change):

@@ -106,7 +106,7 @@ def test_the_path_is_drawn(monkeypatch):
 def test_max_time_is_for_the_whole_search(monkeypatch):
     """By a clock that jumps when the second C is done: no third one is tried, and the last fit has what is left."""
     now, given = [0.0], []
-    monkeypatch.setattr(watch, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(watch, "now", lambda: now[0])
     original = watch.SearchWatch.row
 
     def row(self, k, text):

@@ -12,8 +12,9 @@ import warnings
 from collections.abc import Generator, Iterator
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
+
+from hingeline.runtime.training_clock import now
 
 from .capture import redirect
 from .datasets import read_arrays
@@ -69,12 +70,12 @@ def optimum(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
         best, alpha, share = Bounds(tasks.untrained, 0.0), None, left / (len(tasks) - k)
         rest = Bounds((len(tasks) - k - 1) * tasks.untrained, 0.0)
         for engine in ("auto", "newton", "hybrid"):
-            began = perf_counter()
+            began = now()
             try:
                 s = solve_task(task, engine, gap_tol=OPTIMUM_GAP, max_time=share, alpha0=alpha, random_state=0)
             except Unsupported:
                 continue
-            seconds = perf_counter() - began
+            seconds = now() - began
             alpha, share, left = s.alpha, share - seconds, left - seconds
             best = Bounds(min(best.primal, s.certificate.primal), max(best.dual, s.certificate.dual))
             ended = s.certificate.gap <= OPTIMUM_GAP
@@ -134,9 +135,9 @@ def _run(solver: Solver, tasks: Tasks, tolerance: float, deadline: float, seed: 
             yield {"event": "limit", "seconds": SETUP_SECONDS}
             solver.prepare(task)
         yield {"event": "limit", "seconds": deadline - seconds}
-        began = perf_counter()
+        began = now()
         solver.run(tolerance, deadline - seconds, seed)
-        seconds += perf_counter() - began
+        seconds += now() - began
         values.append(task.objective(solver.weights()))
         capped |= bool(solver.capped)
         timed_out = bool(solver.timed_out or seconds >= deadline)

@@ -28,6 +28,7 @@ COMMANDS = (
     "bench",
     "completion",
 )
+WORTH_A_WORD = 0.5  # seconds of compiling
 EXAMPLES = """\
 examples:
   hingeline demo                                  both engines on built-in data: a table and a plot
@@ -54,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = args.run(args)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
+        if args.command != "warmup":
+            _tell_of_compiling()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -69,6 +72,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _tell_of_compiling() -> None:
+    """Say on a terminal if kernels had to be compiled: the command took longer than the times it printed."""
+    from hingeline.runtime.training_clock import compile_seconds
+
+    seconds = compile_seconds()
+    if seconds > WORTH_A_WORD and sys.stderr is not None and sys.stderr.isatty():
+        print(f"compiling, once, took {seconds:.1f} s more (`hingeline warmup` does it beforehand)", file=sys.stderr)
+
+
 def parser_of(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the parser of some commands. Their modules are imported: a command should not wait for the others'."""
     parser = argparse.ArgumentParser(
@@ -78,7 +90,7 @@ def parser_of(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"hingeline {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
     for name in names:
         import_module(f".{name}", __name__).add_parser(commands)
     return parser

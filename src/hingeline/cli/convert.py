@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +46,9 @@ def run(args: argparse.Namespace) -> int:
     """Convert, and print what the dataset holds."""
     from hingeline.io.dataset.convert import convert
     from hingeline.progress import counting
+    from hingeline.runtime.training_clock import now
 
-    began = time.perf_counter()
+    began = now()
     with counting("converting") as progress:
         description = convert(
             args.data,
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
             force=args.force,
             progress=progress,
         )
-    print_written(description, args.dataset, time.perf_counter() - began)
+    print_written(description, args.dataset, now() - began)
     return 0
 
 

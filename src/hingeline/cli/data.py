@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,9 +161,10 @@ def run_fetch(args: argparse.Namespace) -> int:
     from hingeline.io.dataset.catalogue import find_entry
     from hingeline.io.dataset.fetch import fetch
     from hingeline.progress import counting
+    from hingeline.runtime.training_clock import now
 
     entry, folder = find_entry(args.name), _folder(args)
-    began = time.perf_counter()
+    began = now()
     print(f"{entry.url(args.url)} (licence: {entry.licence})", file=sys.stderr)
     with counting("downloading") as downloading, counting("converting") as converting:
         description = fetch(
@@ -178,7 +178,7 @@ def run_fetch(args: argparse.Namespace) -> int:
             on_download=downloading,
             on_convert=converting,
         )
-    print_written(description, folder / entry.name, time.perf_counter() - began)
+    print_written(description, folder / entry.name, now() - began)
     if description.rows != entry.rows or entry.nonzeros not in (None, description.nonzeros):
         print(
             f"warning: another size was expected: {entry.rows:,} rows, {_count(entry.nonzeros)} non-zeros",
@@ -191,8 +191,9 @@ def run_make(args: argparse.Namespace) -> int:
     """Stream a synthetic dataset to disk."""
     from hingeline.io.dataset.generate import make_dataset
     from hingeline.progress import counting
+    from hingeline.runtime.training_clock import now
 
-    began = time.perf_counter()
+    began = now()
     with counting("making", unit=" rows") as progress:
         description = make_dataset(
             args.dataset,
@@ -206,7 +207,7 @@ def run_make(args: argparse.Namespace) -> int:
             force=args.force,
             progress=progress,
         )
-    print_written(description, args.dataset, time.perf_counter() - began)
+    print_written(description, args.dataset, now() - began)
     return 0
 
 

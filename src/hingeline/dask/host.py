@@ -11,7 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from threading import Lock
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..data.matrix import Data
 from ..data.problem import Problem
 from ..data.read import read_data
 from ..runtime.threads import Team
+from ..runtime.training_clock import now
 from ..solution import Look, Progress, Solution
 from ..solvers.engines import AUTO
 from ..solvers.free_intercept import train_free
@@ -109,7 +109,7 @@ class Host:
 
     def open(self, name: str, spec: Spec, w: np.ndarray | None) -> Reply:
         """Begin a problem, with dual variables that fit w if that is given."""
-        started = perf_counter()
+        started = now()
         self._cancelled, self._ends, self._progress = False, False, None
         try:
             problems = {
@@ -119,7 +119,7 @@ class Host:
             resident = self._residents[name] = Resident(problems, self._team, self._check)
             if w is not None:
                 resident.revive(w)
-            return Reply((resident.summary(),), perf_counter() - started)
+            return Reply((resident.summary(),), now() - started)
         except BaseException as error:
             return Reply(error=error)
 
@@ -174,14 +174,14 @@ class Host:
             return gathered
 
         def timed() -> Reply:
-            started = perf_counter()
+            started = now()
             try:
                 found = work(gathered.values[0])
             except BaseException as error:
                 return Reply(error=error)
             values = () if found is None else (found,)
             moved = n_bytes(tuple(gathered.values[0][:3]))
-            return Reply(values, gathered.seconds + perf_counter() - started, n_bytes=moved)
+            return Reply(values, gathered.seconds + now() - started, n_bytes=moved)
 
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._worker.executors["actor"], timed)
@@ -211,13 +211,13 @@ class Host:
 
     def do(self, message: Message) -> Reply:
         """Do what a message asks for."""
-        started = perf_counter()
+        started = now()
         try:
             if message.problem not in self._residents:
                 raise UnknownProblem(message.problem)
             resident = self._residents[message.problem]
             values = [resident.do(verb, args) for verb, args in message.calls]
-            return Reply(packed(tuple(v for v in values if v is not None)), perf_counter() - started)
+            return Reply(packed(tuple(v for v in values if v is not None)), now() - started)
         except BaseException as error:
             return Reply(error=error)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from inspect import Parameter, signature
-from time import perf_counter
 from typing import Any, ClassVar
 
 import dask.array as da
@@ -18,6 +17,7 @@ from ..estimators.callbacks import EachSweep
 from ..estimators.certified import from_zero
 from ..estimators.checkpoint import Start
 from ..estimators.watch import Watch
+from ..runtime.training_clock import now
 from ..solution import Solution
 from . import lazy
 from .clients import some_client, submit
@@ -127,12 +127,12 @@ class OnDask:
     def _train(self, rows: Any, start: Start, watch: Watch) -> list[Solution]:
         """Train the problems one after the other: each of them has the whole cluster."""
         me: Any = self
-        loss, stop, begun, how = me._loss(), me._stop(), perf_counter(), self._how()
+        loss, stop, begun, how = me._loss(), me._stop(), now(), self._how()
         watch.begin(rows.n_problems, rows.names)
         solutions = []
         for k in range(rows.n_problems):
             with watch.problem(k) as callback:
-                how["max_time"] = stop.after(perf_counter() - begun).max_time  # it is for the whole fit
+                how["max_time"] = stop.after(now() - begun).max_time  # it is for the whole fit
                 found = train(
                     rows.data,
                     rows.target(k),

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.matrix import Data
 from ..kernels.losses import Loss
+from ..runtime.training_clock import compile_seconds, now
 from ..solution import Snapshot, Solution
 from ..solvers.engines import AUTO, SOLVERS
 from ..solvers.free_intercept import train_free
@@ -52,6 +52,7 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 PER_ROW = ("dual_coef_", "support_")  # attributes that grow with the rows
+WORTH_A_WORD = 0.1  # seconds of compiling
 
 
 def from_zero(problem: Any, k: int) -> dict[str, Any]:
@@ -112,31 +113,33 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         return self._fit_rows(rows, start)
 
     def _fit_rows(self, rows: TrainingSet, start: Start) -> Any:
+        compiled = compile_seconds()
         with Watch(self, rows) as watch:
-            begun = perf_counter()
+            begun = now()
             solutions = self._train(rows, watch.start_or(start), watch)
-            seconds = perf_counter() - begun
+            seconds = now() - begun
             self._keep(rows, solutions)
-            if len(solutions) > 1:  # several may have been trained at the same time
-                self.fit_time_ = seconds
+            self.fit_time_ = seconds
             if not self.keep_dual:
                 for name in PER_ROW:
                     delattr(self, name)
             watch.trained(solutions)
         self._report(rows, solutions)
+        if self.verbose and compile_seconds() - compiled > WORTH_A_WORD:
+            print(f"[{type(self).__name__}] compiling, once, took {compile_seconds() - compiled:.1f} s more")
         return self
 
     def _train(self, rows: TrainingSet, start: Start, watch: Watch) -> list[Solution]:
         """Train every problem, on ``n_jobs`` threads."""
         loss, stop, trainer, n = self._loss(), self._stop(), self._trainer(rows.data), rows.n_problems
-        begun = perf_counter()
+        begun = now()
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n)
 
         def train_one(k: int, **how: Any) -> Solution:
             problem = rows.problem(k, loss)
             how |= {"solver": self._engine(), **start(problem, k)}
             with watch.problem(k) as callback:
-                left = stop.after(perf_counter() - begun)
+                left = stop.after(now() - begun)
                 return watch.solved(k, trainer(problem, stop=left, seed=int(seeds[k]), callback=callback, **how))
 
         n_jobs = effective_n_jobs(self.n_jobs)

@@ -28,10 +28,12 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
+from ..runtime.training_clock import begin_compiling
 from ..version import __version__
 
 CHECKSUM_BYTES = 4
 _told = False  # one warning per process is enough
+needed: list[tuple[str, Any]] = []  # kernels of this process by name and signature, in the order of their first calls
 
 
 class KernelCache(FunctionCache):
@@ -51,6 +53,7 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code compiled for ``sig``, None if there is none or it is damaged."""
+        needed.append((self.name, sig))
         target_context.refresh()
         key = self._index_key(sig, target_context.codegen())
         for folder in _folders(self._source):
@@ -59,6 +62,7 @@ class KernelCache(FunctionCache):
                 return CompileResult._rebuild(target_context, *payload)
             except Exception:  # not there, or damaged in whatever way: it is compiled, and saved anew
                 continue
+        begin_compiling()
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

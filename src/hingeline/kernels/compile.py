@@ -23,6 +23,7 @@ from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
 from ..runtime.interrupt import held_back
+from ..runtime.training_clock import standing_still
 from .cache import KernelCache
 from .types import Index
 
@@ -45,16 +46,19 @@ def _cached(compiled: Any) -> Any:
     """Have compiled code kept on disk; nothing happens uncompiled (``NUMBA_DISABLE_JIT=1``)."""
     if hasattr(compiled, "py_func"):
         compiled._cache = KernelCache(compiled.py_func)
-        compiled.compile = _uninterrupted(compiled.compile)
+        compiled.compile = _apart(compiled.compile)
     return compiled
 
 
-def _uninterrupted(compile_for: Callable[..., Any]) -> Callable[..., Any]:
-    """Have Ctrl-C wait until a kernel is compiled: an exception in the midst of LLVM's work breaks what comes later."""
+def _apart(compile_for: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a kernel compiled, or loaded, apart from training: the clock stands still, and Ctrl-C waits.
+
+    An exception in the midst of LLVM's work would break what comes later.
+    """
 
     @wraps(compile_for)
     def compile_whole(signature: Any) -> Any:
-        with held_back():
+        with standing_still(), held_back():
             return compile_for(signature)
 
     return compile_whole

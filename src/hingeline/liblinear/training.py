@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..data.problem import Problem
 from ..io.models.liblinear_file import LinearModel
 from ..io.records.checkpoint import Starts
 from ..kernels.losses import EVERY_LOSS, Loss
+from ..runtime.training_clock import now
 from ..solution import Progress, Snapshot, Solution
 from ..solvers.free_intercept import train_free
 from ..solvers.l1.primal import train_primal
@@ -75,7 +75,7 @@ class Training:
 
     def __post_init__(self) -> None:
         seconds = self.settings.max_time
-        self.deadline = inf if seconds is None else perf_counter() + seconds
+        self.deadline = inf if seconds is None else now() + seconds
 
     @cached_property
     def row_weights(self) -> np.ndarray | None:
@@ -157,7 +157,7 @@ class Training:
             starts.after_sweep(k, lambda: variables(progress.look()))
             return rule is not None and rule.holds(progress.look())
 
-        left = self.deadline - perf_counter()
+        left = self.deadline - now()
         stop = Stop(tol, self.settings.gap, None, None if left == inf else max(left, NO_TIME))
         seed = int(np.random.SeedSequence((self.settings.seed, k)).generate_state(1, np.uint64)[0])
         is_watched = report is not None or starts.saves_sweeps or rule is not None

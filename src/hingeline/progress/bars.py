@@ -7,9 +7,9 @@ sets one attribute.
 from __future__ import annotations
 
 from math import inf, isnan, nan
-from time import perf_counter
 from typing import NamedTuple
 
+from ..runtime.training_clock import now
 from ..solution import Progress
 from .course import Course
 from .text import duration, short, times
@@ -28,12 +28,12 @@ class Bar:
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.started = perf_counter()
+        self.started = now()
 
     @property
     def elapsed(self) -> float:
         """Seconds since the bar was made."""
-        return perf_counter() - self.started
+        return now() - self.started
 
     def line(self) -> Line | None:
         """Return what is to be drawn now; None if nothing is."""
@@ -119,14 +119,14 @@ class StepsBar(Bar):
     def advance(self, count: int = 1) -> None:
         """Report that ``count`` more are done, from one thread at a time."""
         self.done += count
-        self._at = perf_counter()
+        self._at = now()
 
     def line(self) -> Line:
         """Return what is to be drawn now."""
         left = inf
         if self.done:
             rate = (self._at - self.started) / self.done
-            left = max(0.0, rate * (self.total - self.done) - (perf_counter() - self._at))
+            left = max(0.0, rate * (self.total - self.done) - (now() - self._at))
         text = f"{self.done} of {self.total} {self.unit} · {times(self.elapsed, left)}"
         return Line(self.title, self.done / max(1, self.total), text)
 
@@ -142,7 +142,7 @@ class CountBar(Bar):
     def __call__(self, done: float, total: float | None) -> None:
         """Report progress."""
         if self._report is None:
-            self.started = perf_counter()
+            self.started = now()
         self._report = (done, total)
 
     def line(self) -> Line | None:

@@ -14,13 +14,16 @@ from multiprocessing import current_process
 from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
-from .bars import Bar, CountBar, FitBar
+from ..runtime.training_clock import compile_seconds, is_compiling
+from .bars import Bar, CountBar, FitBar, Line
 from .drawing import Drawing, PlainLines, is_terminal
+from .text import duration
 
 B = TypeVar("B", bound=Bar)
 
 QUIET_SECONDS = 0.4  # before anything is drawn
 REDRAW_SECONDS = 0.25  # between two drawings
+COMPILING = "compiling, once"  # the times that bars show stand still meanwhile
 
 _lock = Lock()
 _current: Screen | None = None
@@ -83,7 +86,10 @@ class Screen:
             while True:
                 with _lock:
                     bars = list(self._bars)
-                drawing.draw([line for bar in bars if (line := bar.line()) is not None])
+                lines = [line for bar in bars if (line := bar.line()) is not None]
+                if is_compiling():
+                    lines.append(Line(COMPILING, None, duration(compile_seconds())))
+                drawing.draw(lines)
                 if self._over.wait(REDRAW_SECONDS):
                     return
 

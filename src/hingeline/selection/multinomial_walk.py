@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.matrix import Data
 from ..kernels.rows import Rows
+from ..runtime.training_clock import now
 from ..solution import Progress, Solution
 from ..solvers.engines import engines_of
 from ..solvers.multinomial.multinomial import train_multinomial
@@ -85,14 +85,14 @@ class MultinomialWalk:
 
     def advance(self, C: float) -> Solution:
         """Return the solution at C, which becomes the start of the next one. Dual variables are not kept."""
-        started = perf_counter()
+        started = now()
         stop = self._stop if self._elapsed is None else self._stop.after(self._elapsed())
         start = None if self.reached is None else self.reached.w
         solution = self._joint.train(self._fold, C, self._solver, stop, alpha0=start, **self._how)
         bias = self._joint.data.rows.bias
         W = np.column_stack([solution.w, solution.intercept / bias if bias else np.zeros(len(solution.w))])
         self.reached = Reached(C, np.empty(0), W, inf, engines_of(solution.solver)[-1].name)
-        return replace(solution, seconds=perf_counter() - started)
+        return replace(solution, seconds=now() - started)
 
     def values(self, rows: Rows, which: np.ndarray) -> np.ndarray:
         """Return the decision values of the rows ``which`` at the last solution, a column per class."""

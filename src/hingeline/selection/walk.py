@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..data.problem import Problem
 from ..kernels.passes import scores_at
 from ..kernels.rows import Rows
 from ..runtime.pace import Pace
+from ..runtime.training_clock import now
 from ..solution import Progress, Solution
 from ..solvers.certificate import certify
 from ..solvers.engines import engines_of
@@ -67,7 +67,7 @@ class Walk:
 
     def advance(self, C: float) -> Solution:
         """Return the solution at C, which becomes the start of the next one."""
-        started = perf_counter()
+        started = now()
         problem, before = self._problem_at(C), self.reached
         solution = self._same(problem, before) or self._solve(problem, before)
         bias = problem.data.rows.bias
@@ -77,7 +77,7 @@ class Walk:
         if before is not None and engine.begins_near:
             shift = mean_shift(problem, w - before.w)
         self.reached = Reached(C, solution.alpha, w, shift, engine.name)
-        return replace(solution, seconds=perf_counter() - started)
+        return replace(solution, seconds=now() - started)
 
     def values(self, rows: Rows, which: np.ndarray) -> np.ndarray:
         """Return the decision values of the rows ``which`` at the last solution."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Lock
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..estimators.callbacks import EachSweep
 from ..estimators.checkpoint import Checkpoint
 from ..progress import StepsBar, open_screen
+from ..runtime.training_clock import now
 from ..solution import Progress
 from ..solvers.stop import NO_TIME
 
@@ -51,7 +51,7 @@ class SearchWatch:
         self._has_tasks = len(self._plain) < len(callbacks)
         self._root: Any = None
         self._task: Any = None
-        self._begun, most = perf_counter(), estimator.max_time
+        self._begun, most = now(), estimator.max_time
         self._reserved = most / (n_folds + 1) if most is not None and estimator.refit else 0.0
         self.late = False
         self._bar = StepsBar(type(estimator).__name__, Cs.size * n_folds, "fits of folds")
@@ -87,7 +87,7 @@ class SearchWatch:
 
     def used(self) -> float:
         """Return the seconds of ``max_time`` that are gone or kept, as for one more fold, for the fit to all rows."""
-        return perf_counter() - self._begun + self._reserved
+        return now() - self._begun + self._reserved
 
     @property
     def callback(self) -> Any:
@@ -119,7 +119,7 @@ class SearchWatch:
     def refit(self, model: Any) -> Iterator[Any]:
         """Watch the fit to all rows as well, which has what is left of the time."""
         if model.max_time is not None:
-            model.max_time = max(model.max_time - (perf_counter() - self._begun), NO_TIME)
+            model.max_time = max(model.max_time - (now() - self._begun), NO_TIME)
         self._end_untried()
         model.set_callbacks(*self._plain)
         if self._root is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from time import perf_counter
 
 from ..runtime import interrupt
+from ..runtime.training_clock import now
 
 NEXT_PHASE = "next phase"  # the reason to end an engine whose budget is spent
 
@@ -28,7 +28,7 @@ class Clock:
     """
 
     def __init__(self, max_time: float | None, cancelled: Callable[[], bool] | None) -> None:
-        self._started = perf_counter()
+        self._started = now()
         self._max_time = max_time
         self._cancelled = cancelled
         self._is_finishing = False
@@ -37,7 +37,7 @@ class Clock:
     @property
     def seconds(self) -> float:
         """Seconds since the run began."""
-        return perf_counter() - self._started
+        return now() - self._started
 
     def check_cancelled(self) -> None:
         """Leave at once if another thread was interrupted."""

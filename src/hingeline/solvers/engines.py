@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..runtime.training_clock import standing_still
+
 if TYPE_CHECKING:
     from .driver import Run
     from .state import State
@@ -56,8 +58,10 @@ class Engine:
     by_name: bool = True
 
     def load(self) -> Callable[[State, Run], None]:
-        """Import the engine's function."""
-        function: Callable[[State, Run], None] = getattr(import_module(f".{self.module}", __package__), self.name)
+        """Import the engine's function, while the clock of training stands still."""
+        with standing_still():
+            module = import_module(f".{self.module}", __package__)
+        function: Callable[[State, Run], None] = getattr(module, self.name)
         return function
 
 
