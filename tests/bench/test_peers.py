@@ -177,3 +177,19 @@ def test_solvers_in_processes_of_their_own(tiny, tmp_path, fake_peers, monkeypat
     longer = PeerBench(Settings(targets=(1e-2, 1e-4), deadline=6.0, repeat=2), tmp_path / "out")
     list(longer.cells(tiny, 1.0, names))
     assert ran == ["fake_peer:Sleepy"]
+
+
+def test_what_was_late_is_not_run_at_larger_C(tiny, tmp_path, monkeypatch):
+    jobs = []
+
+    def late_from_1(job):
+        jobs.append(job["C"])
+        return [BOUNDS] if job["kind"] == "optimum" else [KILLED] if job["C"] >= 1.0 else [run(1e-3, 0.1, 1.0)]
+
+    monkeypatch.setattr("hingeline.bench.peers.run_job", late_from_1)
+    bench = PeerBench(Settings(targets=(1e-3,), skip_late=True), tmp_path)
+    found = [cells[0] for C in (0.1, 1.0, 10.0) for cells in bench.cells(tiny, C, ["auto"])]
+    assert [cell.status for cell in found] == ["ok", "deadline", "skipped"]
+    assert jobs == [0.1, 0.1, 1.0, 1.0, 10.0]
+    assert peer_text(found[-1]) == "not run"
+    assert legend(found)[-1].startswith("not run: late at a smaller C")

@@ -24,6 +24,7 @@ from .store import Record, Store
 
 OPTIMUM_TIME = 3.0  # times the deadline, for the optimum that all solvers are compared with
 BELOW_OPTIMUM = -1e-9  # suboptimality that no weights have: a solver with another objective
+SKIPPED = {"event": "skipped"}
 FAR_FROM_OPTIMUM = 0.1  # a solver that is as far at its tightest tolerance has another objective
 
 
@@ -36,6 +37,7 @@ class Settings:
     deadline: float = 120.0
     repeat: int = 1
     intercept: bool = False
+    skip_late: bool = False  # a solver that was late at some C does not run at larger ones
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Cell:
     ----------
     status : str
         "ok"; "deadline"; "capped" (a limit of iterations that cannot be lifted); "missed" (the tightest tolerance was
-        not good enough); "other objective?"; "unsupported"; "failed".
+        not good enough); "other objective?"; "unsupported"; "failed"; "skipped" (late at a smaller C, so not run).
     seconds, suboptimality, tolerance : float
         Of the run that met the target, else of the best one; NaN if there was none.
     """
@@ -88,6 +90,7 @@ class PeerBench:
         problem, older = ("source", "C", "loss", "intercept"), {"intercept": False}
         self.runs = Store(out / "peers.jsonl", (*problem, "solver", "targets", "repeat"), older)
         self.optima = Store(out / "optima.jsonl", problem, older)
+        self._late_from: dict[tuple[str, str], float] = {}  # the C at which a solver was late, by data set and solver
 
     def cells(self, dataset: Dataset, C: float, solvers: Sequence[str]) -> Iterator[list[Cell]]:
         """Yield the cells of each solver in turn, one per target."""
@@ -96,8 +99,14 @@ class PeerBench:
         job = {"source": dataset.source, "data": data, "C": C, "loss": s.loss, "intercept": s.intercept}
         optimum = self._optimum(dataset, job)
         for solver in solvers:
-            record = self._record(dataset, job, solver, optimum)
-            yield [judge(record, optimum, target) for target in self.settings.targets]
+            if s.skip_late and self._late_from.get((dataset.name, solver), inf) < C:
+                record = job | {"dataset": dataset.name, "solver": solver, "deadline": s.deadline, "events": [SKIPPED]}
+            else:
+                record = self._record(dataset, job, solver, optimum)
+            found = [judge(record, optimum, target) for target in s.targets]
+            if any(cell.status == "deadline" for cell in found):
+                self._late_from.setdefault((dataset.name, solver), C)
+            yield found
 
     def _optimum(self, dataset: Dataset, job: Record) -> Optimum:
         """Return the best bounds that hingeline certifies within the time."""
@@ -191,7 +200,7 @@ def _first_that_meets(solver: str, rungs: list[_Rung], target: float) -> _Rung |
 
 def _why_not(last: dict[str, Any]) -> str:
     """Return why a target was not met, from the last thing that happened."""
-    if last["event"] in ("unsupported", "failed"):
+    if last["event"] in ("unsupported", "failed", "skipped"):
         return str(last["event"])
     if last["event"] == "run" and last["capped"]:
         return "capped"

@@ -17,14 +17,22 @@ if TYPE_CHECKING:
     from hingeline.viz import CGridDisplay
 
 Row = list[str]
-MARKS = {"capped": "capped", "missed": "missed", "other objective?": "other?", "unsupported": "n/a", "failed": "failed"}
+MARKS = {
+    "capped": "capped",
+    "missed": "missed",
+    "other objective?": "other?",
+    "unsupported": "n/a",
+    "failed": "failed",
+    "skipped": "not run",
+}
 LEGEND = {
     "deadline": "> did not reach the target before the deadline",
-    "capped": "capped: ended by a limit of iterations before it reached the target, without an error",
+    "capped": "capped: ended by a limit of iterations before it reached the target",
     "missed": "missed: its tightest tolerance was not good enough",
     "other objective?": "other?: better than the certified optimum, or far from it at its tightest tolerance",
     "unsupported": "n/a: does not take this loss or data",
     "failed": "failed: see the CSV file for its message",
+    "skipped": "not run: late at a smaller C (--skip-late)",
 }
 LOOSE = "! the optimum is certified only to more than a tenth of the target: suboptimalities are upper bounds"
 

@@ -70,9 +70,8 @@ def add_parser(commands: Any) -> None:
         metavar="NAME",
         help="solvers (default: all that are installed); package.module:Class for one of your own",
     )
-    peers.add_argument(
-        "--subopt", type=positive_float, nargs="+", default=[1e-3, 1e-5], metavar="S", help="targets to time"
-    )
+    targets = {"type": positive_float, "nargs": "+", "default": [1e-3, 1e-5], "metavar": "S"}
+    peers.add_argument("--subopt", **targets, help="targets to time")
     peers.add_argument(
         "--repeat",
         type=positive_int,
@@ -80,6 +79,7 @@ def add_parser(commands: Any) -> None:
         metavar="N",
         help="runs whose median is shown; short runs are repeated more often",
     )
+    peers.add_argument("--skip-late", action="store_true", help="once a solver is late, do not run it at larger C")
     peers.set_defaults(run=run, experiment=run_peers)
 
     text = "Steps of hybrid against the better of baseline and avsf, to the same certified gap."
@@ -125,14 +125,16 @@ def _plain(cell: Any) -> dict[str, Any]:
 
 def run_peers(args: argparse.Namespace) -> list[Any]:
     """Run each solver on each data set and C; print a table, write CSV and plot."""
-    from hingeline.bench import tables
+    from hingeline.bench import results, tables
     from hingeline.bench.peers import Cell, PeerBench, Settings
     from hingeline.bench.ratios import summary
     from hingeline.progress import StepsBar
 
     solvers = _installed(args.peers, args.loss)
     datasets = _datasets(args, PEER_DATA)
-    bench = PeerBench(Settings(args.loss, tuple(args.subopt), args.deadline, args.repeat, args.intercept), args.out)
+    goal = args.loss, tuple(args.subopt), args.deadline, args.repeat, args.intercept, args.skip_late
+    bench = PeerBench(Settings(*goal), args.out)
+    command = results.command_of(bench.settings, solvers, datasets, args.c)
     name = f"peers-{args.loss}" + "-intercept" * args.intercept
     cells: list[peers.Cell] = []
     groups: list[dict[str, peers.Cell]] = []
@@ -156,6 +158,7 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
                     table.add(tables.peer_row(dataset.name, C, target, group, solvers))
                     groups.append(group)
                 tables.write_csv(args.out / f"{name}.csv", Cell, cells)
+                results.save(args.out / f"{name}.json", command, bench, dataset, cells)
     loss = args.loss.replace("_", " ") + " loss" + ", intercept" * args.intercept
     print(f"{loss}; seconds to relative suboptimality (target), one thread, warm")
     print(SEVERAL_RUNS.format(args.repeat))
