@@ -13,12 +13,14 @@ WORKERS = -n 2 --dist worksteal
 OLDEST := .venv-oldest
 OLDEST_EXTRAS := viz zstd data progress dask tables test
 
-.PHONY: test-sklearn test-settings help soak demo test tests-alone test-portable test-oldest test-python lint format docs bench clean
+.PHONY: help demo test tests-alone test-portable test-oldest test-python test-sklearn test-settings soak lint format
+.PHONY: docs figures dist smoke bench clean
+SMOKE := build/smoke-venv
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/demo.stamp  ## train both engines over a grid of C on built-in data; a table and a plot
+demo: $(VENV)/demo.stamp  ## hingeline beside other solvers over a grid of C on built-in data: a table and a picture
 	$(CACHED) $(BIN)/hingeline demo
 
 test: lint tests-alone  ## lint, types, and the tests with warnings as errors
@@ -57,6 +59,20 @@ docs: $(VENV)/all.stamp  ## the site, in build/site, with the examples run; warn
 	rm -rf docs/gallery build/site
 	$(CACHED) $(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d build/doctrees docs build/site
 	@echo "open build/site/index.html"
+
+figures: $(VENV)/all.stamp  ## tables and picture of README and docs/benchmarks.md, from docs/results
+	$(BIN)/python tools/render_benchmarks.py
+
+dist: $(VENV)/all.stamp  ## sdist and wheel in dist/, checked as PyPI does
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+
+smoke: dist  ## install the wheel with its core dependencies alone into an empty environment, and use it
+	rm -rf $(SMOKE)
+	$(PYTHON) -m venv $(SMOKE)
+	$(SMOKE)/bin/python -m pip install --quiet dist/*.whl
+	$(SMOKE)/bin/python tools/smoke.py
 
 bench:  ## say how to run the benchmarks
 	@echo "The benchmarks are scripts that name their data on the command line:"
