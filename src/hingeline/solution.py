@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-HISTORY = np.dtype([("sweep", "i8"), ("seconds", "f8"), ("steps", "i8"), ("violation", "f8"), ("gap", "f8")])
+HISTORY = np.dtype(
+    [
+        *(("sweep", "i8"), ("seconds", "f8"), ("steps", "i8"), ("violation", "f8"), ("gap", "f8")),
+        *(("objective", "f8"), ("lower_bound", "f8"), ("phase", "i8")),
+    ]
+)
 
 
 class Certificate(NamedTuple):
@@ -117,6 +122,8 @@ class Progress(NamedTuple):
         ``look()`` returns a ``Snapshot`` of the variables; costs a copy of them, and nothing if it is not called.
     traffic : Traffic or None
         Seconds computing and communicating, and bytes, of a run on a cluster; its rounds are counted as sweeps.
+    objective, lower_bound : float
+        As in ``Solution.history``: the best so far.
     """
 
     n_iter: int
@@ -128,6 +135,8 @@ class Progress(NamedTuple):
     problem: int = 0
     look: Look = Look()
     traffic: Traffic | None = None
+    objective: float = nan
+    lower_bound: float = nan
 
 
 @dataclass(frozen=True)
@@ -142,8 +151,10 @@ class Solution:
         Dual variables, w = sum_i alpha_i y_i x_i.
     certificate : Certificate
     history : structured ndarray
-        One record per sweep: its number, and the seconds, steps, violation and gap (NaN if not computed) after it. A
-        run of many thousands of sweeps keeps evenly spaced records, at most 4096 of them and the last.
+        One record per sweep: its number, and the seconds, steps, violation and gap (NaN if not computed) after it; the
+        smallest objective and the largest lower bound so far; and which of the engines that ``solver`` names was at
+        work ("phase", from 0). The objective that sweeps see is an estimate; the last record is exact. A run of many
+        thousands of sweeps keeps evenly spaced records, at most 4096 of them and the last.
     n_iter, n_steps : int
         Sweeps (Newton: iterations), and visits of rows.
     seconds : float

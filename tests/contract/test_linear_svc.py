@@ -96,7 +96,8 @@ def test_attributes_of_a_binary_problem(loss, solver):
 
 
 def assert_is_history(model):
-    assert model.history_.dtype.names == ("problem", "sweep", "seconds", "steps", "violation", "gap")
+    fields = ("problem", "sweep", "seconds", "steps", "violation", "gap", "objective", "lower_bound", "phase")
+    assert model.history_.dtype.names == fields
     assert (np.diff(model.history_["problem"]) >= 0).all()
     for k, of_class in enumerate(model.per_class_.rows()):
         history = model.history_[model.history_["problem"] == k]

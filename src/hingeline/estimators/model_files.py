@@ -16,7 +16,7 @@ from ..io.models.liblinear_file import INT_MAX, LinearModel, ModelFileError
 from ..io.models.solver_types import SOLVER_TYPES, SolverType
 from .base import dense_coef
 from .certified import PER_ROW
-from .per_class import ALL, COLUMNS, PerClass, joined, overall
+from .per_class import ALL, COLUMNS, PerClass, joined, overall, present_history
 
 LEARNED = re.compile(r"[a-zA-Z]\w*_")  # scikit-learn's convention
 
@@ -95,13 +95,15 @@ def _present_form(learned: dict[str, Any]) -> dict[str, Any]:
     try:
         if "per_class_" in learned:
             learned["per_class_"] = PerClass.read(learned["per_class_"])
+            learned["history_"] = present_history(learned["history_"])
         elif "duality_gap_" in learned:  # there was an array per attribute, and a history per class
             gaps = np.atleast_1d(learned["duality_gap_"])
             label = learned["classes_"] if gaps.size > 1 else [ALL]
             of_problems = {name: np.atleast_1d(learned[f"{name}_"]) for name in COLUMNS}
             learned.update(overall(PerClass.read({"label": label, **of_problems})))
             histories = learned["history_"]
-            learned["history_"] = joined(histories if isinstance(histories, list) else [histories])
+            histories = histories if isinstance(histories, list) else [histories]
+            learned["history_"] = joined([present_history(history) for history in histories])
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise ModelFileError("what it says of training does not fit together: the file is damaged.") from None
     return learned

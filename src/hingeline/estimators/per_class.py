@@ -158,6 +158,20 @@ def joined(histories: Sequence[np.ndarray]) -> np.ndarray:
     return whole
 
 
+def present_history(history: np.ndarray) -> np.ndarray:
+    """Return the history with the fields that it has today; those of an earlier version have no bounds and phases."""
+    fields = history.dtype.names or ()
+    missing = [name for name in HISTORY.names or () if name not in fields]
+    if not missing:
+        return history
+    whole = np.zeros(history.shape, [*history.dtype.descr, *((name, HISTORY[name]) for name in missing)])
+    for name in fields:
+        whole[name] = history[name]
+    for name in set(missing) - {"phase"}:
+        whole[name] = np.nan
+    return whole
+
+
 def _value(solution: Solution, at: str) -> Any:
     value: Any = solution
     for name in at.split("."):

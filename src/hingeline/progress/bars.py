@@ -83,6 +83,8 @@ class FitBar(Bar):
         self._latest = progress
         if progress.gap == progress.gap:  # not NaN
             self._gap = progress.gap
+        elif progress.objective > progress.lower_bound:
+            self._gap = (progress.objective - progress.lower_bound) / progress.objective
 
     def line(self) -> Line:
         """Return what is to be drawn now."""

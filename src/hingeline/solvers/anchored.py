@@ -31,6 +31,7 @@ from .train import train
 
 INNER = 0.1  # share of what is asked for that each problem is solved to
 MOST_PROBLEMS = 100
+BOUNDS = ("objective", "lower_bound", "gap")  # what a history has of a certificate, in its order
 FARTHEST = 20.0  # times T(c) - c, how far a secant may leap if there is no bracket yet
 ROUNDING = 1e-13  # change of the intercept, relative to it, that means nothing
 
@@ -153,9 +154,11 @@ def counting(callback: Callable[[Progress], Any] | None, found: list[Solution]) 
 
 def _merged(found: list[Solution], last: Solution, stop: Stop) -> Solution:
     """Return the last solution with the work of all, and why they ended."""
-    whole = added_up([replace(s, history=_without_gap(s.history)) for s in found], last)
+    whole = added_up([replace(s, history=_without_bounds(s.history)) for s in found], last)
     if whole.history.size:
-        whole.history["gap"][-1] = last.certificate.gap
+        _, *exact = last.certificate
+        for name, value in zip(BOUNDS, exact, strict=True):
+            whole.history[name][-1] = value
     if not last.converged:
         return whole
     reason, converged = stop.outcome("rounding", last.certificate)
@@ -164,10 +167,11 @@ def _merged(found: list[Solution], last: Solution, stop: Stop) -> Solution:
     return replace(whole, converged=converged, stop_reason=reason)
 
 
-def _without_gap(history: np.ndarray) -> np.ndarray:
-    """Return the history without the gaps of an anchored problem, which say nothing about this one."""
+def _without_bounds(history: np.ndarray) -> np.ndarray:
+    """Return the history without the gaps and bounds of an anchored problem, which say nothing about this one."""
     history = history.copy()
-    history["gap"] = np.nan
+    for name in BOUNDS:
+        history[name] = np.nan
     return history
 
 

@@ -19,7 +19,7 @@ from ..runtime.pace import Pace
 from ..runtime.threads import ALONE, Team
 from ..solution import Certificate, Look, Progress, Snapshot
 from .clock import NEXT_PHASE, Clock, Ended
-from .history import History
+from .history import Bounds, History
 from .rounding import RoundingCheck
 from .stall import StallCheck
 from .stop import Stop
@@ -77,7 +77,8 @@ class Run:
         self._certify = certify
         self.floor = floor
         self._callback, self._look = callback, Look(take)
-        self._history = History()
+        self._history, self._bounds = History(), Bounds()
+        self.engine = 0  # which of those that the solution will name is at work
         self.dual = 0.0
         self.certificate: Certificate | None = None  # the last one that a sweep asked for
         self._check_ratio, self._gap_before = CHECK_RATIO, 0.0
@@ -105,10 +106,10 @@ class Run:
         with self.clock.finishing():
             return self._certify(pace)
 
-    def finish(self, gap: float) -> None:
-        """Add the final certificate's gap to the last sweep's record; from now on nobody can look."""
+    def finish(self, certificate: Certificate) -> None:
+        """Add the final certificate to the last sweep's record; from now on nobody can look."""
         self._look.close()
-        self._history.set_last_gap(gap)
+        self._history.conclude(certificate)
 
     def begin_phase(self, stop: Stop, budget: Budget) -> None:
         """Go on by the rules of the next phase."""
@@ -129,7 +130,16 @@ class Run:
                 raise Ended(NEXT_PHASE)
             yield sweep
 
-    def sweep(self, steps: int, violation: float, gain: float, gap: float, criterion: float, complete: bool) -> Verdict:
+    def sweep(
+        self,
+        steps: int,
+        violation: float,
+        gain: float,
+        gap: float,
+        criterion: float,
+        complete: bool,
+        objective: float | None = None,
+    ) -> Verdict:
         """Report a sweep; returns what the engine is to make of it, or raises ``Ended``.
 
         Parameters
@@ -143,23 +153,38 @@ class Run:
             What the engine compares with eps.
         complete : bool
             Whether no variable was hidden from the sweep.
+        objective : float, optional
+            The objective, if the engine knows it; the lower bound is then less by ``gap``. By default that is ``dual``.
         """
         self.n_iter += 1
         self.clock.n_steps += steps
         self.effort += SWEEP
         if not isnan(gain):
             self.dual += gain
+        objective = self.dual + gap if objective is None else objective
+        self._bounds.see(objective, objective - gap)
         times_tol = self.stop.multiple(criterion, gap, self.dual)
         self.account.trend.add(self.spent, times_tol)
         verdict, exact_gap = Verdict.GO_ON, nan
         try:
             verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
         finally:  # time may be up in the middle of a certificate: the sweep counts nevertheless
-            self._history.add((self.n_iter, self.clock.seconds, self.n_steps, violation, exact_gap))
-        if self._callback is not None:
-            reached = (violation, exact_gap, times_tol)
-            if self._callback(Progress(self.n_iter, self.n_steps, self.clock.seconds, *reached, look=self._look)):
-                raise Ended("callback")
+            at, best = (self.clock.seconds, self.n_steps), (self._bounds.objective, self._bounds.lower)
+            self._history.add((self.n_iter, *at, violation, exact_gap, *best, self.engine))
+        if self._callback is not None and self._callback(
+            Progress(
+                self.n_iter,
+                self.n_steps,
+                self.clock.seconds,
+                violation,
+                exact_gap,
+                times_tol,
+                look=self._look,
+                objective=self._bounds.objective,
+                lower_bound=self._bounds.lower,
+            )
+        ):
+            raise Ended("callback")
         if verdict is Verdict.SATISFIED and self.stop.gap_tol is not None:
             raise Ended("gap_tol")
         if verdict is Verdict.SATISFIED or isnan(gain):
@@ -183,6 +208,7 @@ class Run:
             estimate = gap if isnan(gain) else gap * self._left_after(gap)
             if isfinite(estimate) and estimate <= self.stop.gap_tol * (self.dual + estimate):
                 certificate = self.certificate = self._certify(self.passes)
+                self._bounds.see(certificate.primal, certificate.dual)
                 if self.stop.met(certificate):
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # aim the next check at the gap that this one measured

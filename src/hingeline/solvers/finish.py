@@ -62,7 +62,7 @@ def solution_of(
     alpha: Any,
 ) -> Solution:
     """Return what a run has left. ``solver`` names the engines that ran; "auto" stands for the hybrid."""
-    run.finish(certificate.gap)
+    run.finish(certificate)
     reason, converged = stop.outcome(reason, certificate)
     return Solution(
         w=w,

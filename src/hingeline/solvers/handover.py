@@ -55,6 +55,7 @@ class Handover:
             reason = "tol" if reason == "gap_tol" else reason
         if reason in UNFINISHED and not self._is_done(run, goal, certificate):
             run.begin_phase(goal, Budget())
+            run.engine = 1
             reason, certificate = self._phase(run, self.newton)
             engine = f"{engine}+{NEWTON}"
         run.begin_phase(stop, Budget())

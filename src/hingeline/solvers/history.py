@@ -1,14 +1,41 @@
-"""The history of a run: one record per sweep, thinned as it grows."""
+"""The history of a run: one record per sweep, thinned as it grows, and the best bounds of the optimum so far."""
 
 from __future__ import annotations
 
+from math import isfinite, nan
+
 import numpy as np
 
-from ..solution import HISTORY
+from ..solution import HISTORY, Certificate
 
 MOST_RECORDS = 4096  # a run may take millions of sweeps: then records of every second, fourth, ... sweep are kept
 
-Record = tuple[int, float, int, float, float]  # as HISTORY names its fields
+Record = tuple[int, float, int, float, float, float, float, int]  # as HISTORY names its fields
+
+
+class Bounds:
+    """The smallest objective and the largest lower bound so far; NaN until they are known.
+
+    They are what the engine knows anyway. Sweeps estimate the objective: each of its terms was seen at another w.
+    """
+
+    def __init__(self) -> None:
+        self.objective = self.lower = nan
+
+    def see(self, objective: float, lower: float) -> None:
+        """Take what a sweep has seen; values that are not finite say nothing."""
+        if isfinite(lower) and not self.lower >= lower:
+            self.lower = lower
+        if isfinite(objective) and not (self.lower <= self.objective <= objective):  # else an estimate was too low
+            self.objective = objective
+
+
+def scaled(history: np.ndarray, factor: float) -> np.ndarray:
+    """Return the history of the same problem with ``factor`` times the objective."""
+    history = history.copy()
+    history["objective"] *= factor
+    history["lower_bound"] *= factor
+    return history
 
 
 class History:
@@ -28,11 +55,12 @@ class History:
                 self._kept = self._kept[::2]
                 self._every *= 2
 
-    def set_last_gap(self, gap: float) -> None:
-        """Set the gap of the last record."""
+    def conclude(self, certificate: Certificate) -> None:
+        """Make the last record that of the model: its exact gap, objective and lower bound."""
         if self._last is not None:
             is_kept = self._kept[-1] is self._last
-            self._last = (*self._last[:-1], gap)
+            exact = (certificate.gap, certificate.primal, certificate.dual)
+            self._last = (*self._last[:4], *exact, self._last[-1])
             if is_kept:
                 self._kept[-1] = self._last
 

@@ -41,7 +41,7 @@ class Smoothed(Protocol):
     error : how much more that may be at the scores of v
     moved : twice what the smoothing takes away at alpha
     gap_at_v, gap : P - D as far as w = v holds, and with the distance between them
-    size : what gaps are relative to
+    primal, size : the objective, and what gaps are relative to
     is_precise : whether scores are computed in twice the precision, so that rounding hides nothing
     """
 
@@ -51,6 +51,7 @@ class Smoothed(Protocol):
     moved: float
     gap_at_v: float
     gap: float
+    primal: float
     size: float
 
     @property
@@ -81,7 +82,7 @@ def run_stages(smoothed: Smoothed, run: Run, start: Certificate, take: Callable[
             take()
         run.dual = smoothed.size - smoothed.gap
         criterion = reached if meets_tol else inf
-        if run.sweep(0, reached, nan, smoothed.gap, criterion, complete=True) is Verdict.SATISFIED:
+        if run.sweep(0, reached, nan, smoothed.gap, criterion, True, smoothed.primal) is Verdict.SATISFIED:
             break
         if not stages.go_on(decrement):
             is_rounding = stages.best_gap <= GOOD_GAP * stages.size or smoothed.violation <= NEAR_FLOOR * run.floor()

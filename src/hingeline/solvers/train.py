@@ -177,6 +177,8 @@ class Training:
         state, run, tol = self._state, self._run, phase.stop.tol
         if state.is_primal:
             state.follow(self._weights())
+        if state.engines and state.engines[-1].name != phase.engine:
+            run.engine += 1
         state.engines.append(ENGINES[phase.engine])
         function = state.engines[-1].load()
         for _ in range(1 + MOST_RESTARTS):

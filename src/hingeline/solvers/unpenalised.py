@@ -19,6 +19,7 @@ from ..kernels.passes import add_diagonal
 from ..kernels.types import Vector
 from ..runtime.pace import Pace
 from ..solution import Solution
+from .history import scaled
 
 LARGE = 1e12  # C times the sum of squares of the least column
 LARGEST = 1e25  # C times the squared length of all rows: beyond, too few digits are left
@@ -53,7 +54,8 @@ def per_C(solution: Solution, C: float) -> Solution:
     """Return the solution with objectives and dual variables divided by C: those of the losses, with weight 1."""
     c = solution.certificate
     certificate = c._replace(primal=c.primal / C, dual=c.dual / C)
-    return replace(solution, alpha=solution.alpha / C, certificate=certificate)
+    history = scaled(solution.history, 1.0 / C)
+    return replace(solution, alpha=solution.alpha / C, certificate=certificate, history=history)
 
 
 def without_optimum(solution: Solution) -> Solution:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..models.liblinear_file import LinearModel, write_model
-from .json_file import JsonFileError, read_json, write_json
+from .json_file import JsonFileError, check, read_json, write_json
 
 FORMAT, VERSION = "hingeline run", 1
 RUN, MODEL = "run.json", "model"
@@ -29,6 +29,7 @@ HISTORY = {
     "violation": [(float, None)],
     "gap": [(float, None)],
 }
+BOUNDS = {"objective": [(float, None)], "lower_bound": [(float, None)], "phase": [int]}  # older files lack them
 PROBLEM = {
     "label": (str, None),
     "solver": str,
@@ -103,8 +104,11 @@ def read_run(folder: str | PathLike[str]) -> dict[str, Any]:
     document = read_json(path, FORMAT, VERSION, SCHEMA)
     try:
         for k, problem in enumerate(document["machines"]):
-            lengths = {len(problem["history"][name]) for name in HISTORY}
-            if len(lengths) > 1:
+            history = problem["history"]
+            for name in BOUNDS:
+                history.setdefault(name, [0 if name == "phase" else None] * len(history["sweep"]))
+            check(history, BOUNDS, f"machines[{k}].history")
+            if len({len(history[name]) for name in (*HISTORY, *BOUNDS)}) > 1:
                 raise JsonFileError(f"machines[{k}].history has columns of different lengths: the file is damaged.")
         check_counts(document["evaluation"])
     except JsonFileError as error:

@@ -70,6 +70,11 @@ class Penalised:
         """Return sum_j l1_j |w_j| + l2_j w_j^2/2."""
         return float(np.sum(self.l1 * np.abs(w)) + 0.5 * np.sum(self.l2 * w * w))
 
+    @property
+    def objective(self) -> float:
+        """The objective, with C softened."""
+        return self.penalty(self.w) + self.losses
+
     def expand(self) -> None:
         """Bring slopes, curvatures, gradient and violation up to date with f and w."""
         self.look(self.f, 0.0, self.caution)

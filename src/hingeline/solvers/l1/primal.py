@@ -133,7 +133,8 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
     for _ in run.sweeps():
         steps, goes_on = engine.step()
         criterion, gap = _reached(primal, run)
-        verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion, complete=True)
+        objective = primal.objective if primal.softness == 1.0 else inf
+        verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion, True, objective)
         if verdict is Verdict.SATISFIED:
             break
         if primal.softness < 1.0:
@@ -150,20 +151,27 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
 
 
 def _reached(primal: Penalised, run: Run) -> tuple[float, float]:
-    """Return what is compared with tol, and the gap if the run stops on it; sets the run's dual then.
+    """Return what is compared with tol, and the gap if it is known; sets the run's dual then.
 
-    A violation below tol counts if that of the model is, its scores computed afresh, and if its gap is good.
+    A violation below tol counts if that of the model is, its scores computed afresh, and if its gap is good. Before, a
+    gap is for the history alone: it takes as long as a part of a step, so it is computed more and more rarely.
     """
     if primal.softness < 1.0:
         return inf, inf
-    if run.stop.gap_tol is not None:
-        certificate = primal.certify(run.passes)
-        run.dual = certificate.dual
-        return inf, certificate.primal - certificate.dual
-    if primal.violation >= run.stop.tol:
+    is_last, by_gap = primal.violation < run.stop.tol, run.stop.gap_tol is not None
+    if not (is_last or by_gap or _is_power_of_two(run.n_iter + 1)):
         return primal.violation, inf
-    certificate = primal.certify_afresh(run.passes)
-    return certificate.violation if certificate.gap <= GOOD_GAP else inf, inf
+    certificate = primal.certify_afresh(run.passes) if is_last and not by_gap else primal.certify(run.passes)
+    run.dual = certificate.dual
+    gap = certificate.primal - certificate.dual
+    if by_gap:
+        return inf, gap
+    reached = certificate.violation if certificate.gap <= GOOD_GAP else inf
+    return reached if is_last else primal.violation, gap
+
+
+def _is_power_of_two(n: int) -> bool:
+    return n & (n - 1) == 0
 
 
 class Stall:
@@ -174,7 +182,7 @@ class Stall:
 
     def is_long(self, primal: Penalised, goes_on: bool) -> bool:
         """Count a step; tells whether to give up. One after which the next can do no more counts as many."""
-        objective = primal.penalty(primal.w) + primal.losses
+        objective = primal.objective
         if primal.violation < BETTER * self._violation or objective < self._objective - WORTH_A_STEP * abs(objective):
             self._violation, self._objective, self._steps = min(primal.violation, self._violation), objective, 0
         self._steps += 1 if goes_on else USELESS

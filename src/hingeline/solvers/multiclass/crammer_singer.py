@@ -40,6 +40,7 @@ from ..engines import AUTO, stepwise_engine
 from ..finish import insisting, solution_of
 from ..frequencies import Frequencies
 from ..handover import Handover
+from ..history import scaled
 from ..one_versus_rest import OneVersusRest
 from ..select import is_for_rounding
 from ..stop import Stop
@@ -160,6 +161,7 @@ def _two_classes(
         intercept=np.array([-0.5, 0.5]) * s.intercept,
         alpha=of_both(s.alpha),
         certificate=c._replace(primal=0.5 * c.primal, dual=0.5 * c.dual),
+        history=scaled(s.history, 0.5),
     )
 
 

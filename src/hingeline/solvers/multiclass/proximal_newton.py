@@ -121,7 +121,8 @@ class SmoothedProblem:
             self._residual = self._precise.residual(self.w, self._low)
         length, distance = float(self.w @ self.w), float(self._residual @ self._residual)
         self.violation, self.moved = max(violations), sum(moved)
-        self.size, self._objective = 0.5 * length + sum(losses), 0.5 * length + sum(smooth)
+        self.primal = self.size = 0.5 * length + sum(losses)
+        self._objective = 0.5 * length + sum(smooth)
         self.gap_at_v = sum(gaps)  # as far as w = v holds
         self.gap = self.gap_at_v + 0.5 * distance
         self.error = self._longest * sqrt(distance)  # of a violation at w, if w = v is wanted

@@ -68,7 +68,7 @@ def _descend(point: _Point, state: SoftmaxState, run: Run) -> None:
             state.take(point.alpha, point.w)
         run.dual = point.primal - point.gap
         criterion = point.reached if point.gap <= GOOD_GAP * point.primal else inf
-        if run.sweep(0, point.reached, nan, point.gap, criterion, complete=True) is Verdict.SATISFIED:
+        if run.sweep(0, point.reached, nan, point.gap, criterion, True, point.primal) is Verdict.SATISFIED:
             break
         stalled = stalled + 1 if decrement <= SMALLEST_DECREMENT * point.primal else 0
         at_end = stalled >= STALLED or point.reached <= AT_FLOOR * run.floor()

@@ -220,7 +220,7 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
                 state.move_to(smoothed.w, is_primal=True)
                 if not smoothed.is_smooth:
                     best_point.offer_state(state, run)
-        if run.sweep(0, reached, np.nan, gap, criterion=reached, complete=True) is Verdict.SATISFIED:
+        if run.sweep(0, reached, np.nan, gap, reached, True, smoothed.primal) is Verdict.SATISFIED:
             break
         clear = (gap if smoothed.is_smooth else smoothed.gap) <= CLEAR_GAP * smoothed.primal
         if clear and decrement <= SMALL_DECREMENT * smoothed.length and reached <= AT_FLOOR * run.floor():

@@ -201,7 +201,8 @@ def newton_cg(state: State, run: Run) -> None:
         state.shards.keep(proposed=True)
         state.move_to(point.w, is_primal=True)
         run.dual = point.primal - point.gap
-        if run.sweep(0, point.reached, np.nan, point.gap, criterion=point.reached, complete=True) is Verdict.SATISFIED:
+        reached = point.reached
+        if run.sweep(0, reached, np.nan, point.gap, reached, True, point.primal) is Verdict.SATISFIED:
             break
         stalled = stalled + 1 if decrement <= SMALLEST_DECREMENT * point.primal else 0
         if point.reached <= AT_FLOOR * run.floor() or stalled == STALLED:

@@ -114,8 +114,9 @@ def _sweep(model: OneClass, run: Run, frequencies: Frequencies) -> None:
             seen = Seen(*visit_pairs(points, frequencies.p, I, begin, end, *rule, seen))
         complete = frequencies.complete
         violation = max(0.0, seen.largest - seen.least)
-        run.dual = 0.5 * squared_length(model.w) - seen.gain  # |W| before the sweep: what the gap is relative to
-        verdict = run.sweep(seen.steps, violation, seen.gain, seen.gap, criterion=violation, complete=complete)
+        dual = -0.5 * squared_length(model.w)
+        run.dual = -dual - seen.gain  # |W| before the sweep: what the gap is relative to
+        verdict = run.sweep(seen.steps, violation, seen.gain, seen.gap, violation, complete, dual + seen.gap)
         if verdict is Verdict.SATISFIED and complete:
             break
         firm = frequencies.next_sweep(violation, verdict is Verdict.GO_ON)

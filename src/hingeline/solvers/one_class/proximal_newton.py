@@ -96,6 +96,7 @@ class SmoothedProblem:
         self.gap_at_v = sum(gaps)  # as far as w = v holds
         self.gap = self.gap_at_v + 0.5 * distance
         dual = -0.5 * squared_length(v)
+        self.primal = dual + self.gap
         self.size = model.size_of(dual + self.gap_at_v, dual, self.alpha)
         self._objective, self._noise = 0.5 * length - linear - 0.5 * self.moved, NO_RISE * (0.5 * length + sizes)
         self.error = self._longest * sqrt(distance)  # of a violation at w, if w = v is wanted

@@ -10,7 +10,7 @@ from .markup import Section, details, escape, name, short, table, value
 MOST_POINTS = 12_000  # in the whole chart
 MOST_PROBLEMS = 200  # in the chart: those with the largest gaps
 MOST_LINES = 60  # of the table of a problem
-COLUMNS = ("seconds", "steps", "violation", "gap")
+COLUMNS = ("seconds", "steps", "objective", "lower_bound", "gap", "violation")
 
 
 def verdict(problems: Sequence[dict[str, Any]]) -> str:
@@ -91,7 +91,7 @@ def chart(problems: Sequence[dict[str, Any]]) -> tuple[Section | None, dict[str,
     lines = []
     for k, m in enumerate(drawn):
         kept = thinned(len(m["history"]["seconds"]), share)
-        columns = {column: [m["history"][column][i] for i in kept] for column in COLUMNS}
+        columns = {column: [m["history"][column][i] for i in kept] for column in (*COLUMNS, "phase")}
         label = m["label"] if m["label"] is not None else "" if len(drawn) == 1 else str(k + 1)
         lines.append({"name": label, "sweeps": [m["history"]["sweep"][i] for i in kept], **columns})
     note = f"<p>Shown are the {len(drawn)} problems with the largest gaps.</p>" if len(drawn) < len(problems) else ""
@@ -133,7 +133,8 @@ def _tables(problems: Sequence[dict[str, Any]]) -> str:
             for i in thinned(len(history["seconds"]), MOST_LINES)
         ]
         caption = "History" if len(problems) == 1 else f"History of class {m['label'] or k + 1}"
-        tables.append(table(caption, ("sweep", *COLUMNS), rows, "numbers"))
+        head = ("sweep", *(column.replace("_", " ") for column in COLUMNS))
+        tables.append(table(caption, head, rows, "numbers"))
         if len(tables) * MOST_LINES >= MOST_POINTS // 4:
             break
     return details("The values as a table", "".join(tables))
