@@ -7,7 +7,6 @@ import processes
 import pytest
 
 from hingeline.cli import demo, main
-from hingeline.cli.demo import Cell
 
 TINY = ["demo", "--rows", "200", "--cols", "400", "--c", "0.1", "10"]
 NUMBER = r">?\d\S*"
@@ -30,7 +29,8 @@ def test_prints_a_table_and_saves_a_plot(capsys, tmp_path):
     for row in rows:
         assert len(row) == len(demo.HEADER)
         assert all(re.fullmatch(NUMBER, cell) for cell in row)
-        assert max(float(row[3]), float(row[6])) <= 1.05e-3  # printed with two digits
+        assert float(row[2]) <= 1.05e-3  # hingeline's gap, printed with two digits
+        assert 0.0 <= float(row[6]) < 1.0  # scikit-learn's
     assert "plot saved to plot.png" in output
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
@@ -51,17 +51,18 @@ def test_a_capped_training_is_marked(capsys):
     output = capsys.readouterr().out
     (row,) = table_rows(output)
     assert row[1].startswith(">")
-    assert row[4].startswith(">")
-    assert row[7] == "?"
+    assert row[3].startswith(">")
     assert "stopped after 0.02 s" in output
 
 
-@pytest.mark.parametrize(
-    ("baseline_capped", "avsf_capped", "text"),
-    [(False, False, "2.00"), (True, False, ">2.00"), (False, True, "<2.00"), (True, True, "?")],
-)
-def test_speed_up_is_a_bound_where_a_cap_ended_training(baseline_capped, avsf_capped, text):
-    assert demo._speed_up(Cell(2.0, 1, 0.0, baseline_capped), Cell(1.0, 1, 0.0, avsf_capped)) == text
+def test_scikit_learn_is_judged_by_the_certified_bound(capsys):
+    """At a large C its limit of iterations ends it far from the optimum; hingeline is where it was told to go."""
+    assert main(["demo", "--rows", "1000", "--cols", "300", "--c", "1000", "--no-plot"]) == 0
+    output = capsys.readouterr().out
+    (row,) = table_rows(output)
+    assert row[5].startswith(">")
+    assert float(row[6]) > float(row[2])
+    assert "stopped by its default max_iter" in output
 
 
 def test_without_matplotlib_there_is_a_table_and_advice(capsys, monkeypatch, tmp_path):
@@ -69,7 +70,7 @@ def test_without_matplotlib_there_is_a_table_and_advice(capsys, monkeypatch, tmp
     assert main(TINY) == 0
     captured = capsys.readouterr()
     assert len(table_rows(captured.out)) == 2
-    assert 'pip install "hingeline[demo]"' in captured.err
+    assert "pip install matplotlib" in captured.err
     assert list(tmp_path.iterdir()) == []
 
 

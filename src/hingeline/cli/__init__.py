@@ -31,7 +31,7 @@ COMMANDS = (
 WORTH_A_WORD = 0.5  # seconds of compiling
 EXAMPLES = """\
 examples:
-  hingeline demo                                  both engines on built-in data: a table and a plot
+  hingeline demo                                  beside scikit-learn on built-in data: a table and a picture
   hingeline train -s 3 -c 1 data.svm model        LIBLINEAR's options; the model is in its format
   hingeline predict test.svm model predictions    writes labels, prints the accuracy
   hingeline search data.svm --model model         chooses C by cross-validation, and trains with it

@@ -30,7 +30,7 @@ GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PEER_DATA = ("covtype", "news20", "debian_text", "nycflights", "debian_paths", "a9a", "w8a", "mnist20k")
 OUT = "hingeline-bench"
 SEVERAL_RUNS = "median of {} runs (--repeat); runs of less than 50 ms are repeated until 0.2 s in all, at most 50 times"
-MISSING_PEER = 'skipped: {0} is not installed (pip install "hingeline[bench]", or {0} alone)'
+MISSING_PEER = "skipped, since it is not installed: {0} (pip install {0})"
 MISSING_DATA = "skipped: {}, not found in --data-dir"
 
 
@@ -260,7 +260,7 @@ def _installed(names: Sequence[str] | None, loss: str) -> list[str]:
     # A column of n/a is shown only if it was asked for.
     there = there if names else [name for name in there if loss in make_solver(name).losses]
     if not there:
-        raise ValueError('none of the solvers is installed: pip install "hingeline[bench]".')
+        raise ValueError("none of the solvers is installed: pip install liblinear-official snapml rehline.")
     return there
 
 
@@ -292,7 +292,7 @@ def _say_kept(count: int, path: Path) -> None:
 
 
 def _plot(panels: dict[str, CGridDisplay], path: Path) -> None:
-    if not (can_plot("demo") and any(panel.seconds for panel in panels.values())):
+    if not (can_plot() and any(panel.seconds for panel in panels.values())):
         return
     from hingeline.viz import CPanelsDisplay
 

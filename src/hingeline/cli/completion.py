@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
-MISSING_SHTAB = 'completion needs the package shtab: pip install "hingeline[completion]".'
+MISSING_SHTAB = "completion needs shtab, which is not installed: pip install shtab."
 FILES = {"data", "model", "output", "source", "dataset", "checkpoint", "feature_names"}  # what file names are taken for
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MISSING_MATPLOTLIB = 'no plot: matplotlib is missing (pip install "hingeline[{}]")'
+MISSING_MATPLOTLIB = "no plot, since matplotlib is not installed: pip install matplotlib"
 
 
-def can_plot(extra: str) -> bool:
-    """Tell whether matplotlib is installed; if it is not, print which of hingeline's extras installs it."""
+def can_plot() -> bool:
+    """Tell whether matplotlib is installed; if it is not, print how to install it."""
     if find_spec("matplotlib") is None:
-        print(MISSING_MATPLOTLIB.format(extra), file=sys.stderr)
+        print(MISSING_MATPLOTLIB, file=sys.stderr)
         return False
     return True
 

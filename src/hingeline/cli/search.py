@@ -254,7 +254,7 @@ def _edge_hint(table: Table, choice: Choice) -> str | None:
 def _plot(folder: Path) -> None:
     """Draw score and seconds against C, and print which files there are."""
     saved = ["path.json", "path.csv"]
-    if can_plot("viz"):
+    if can_plot():
         from hingeline.io.atomic import atomic_write
         from hingeline.viz import CPathDisplay
 

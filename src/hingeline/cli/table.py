@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-MISSING_RICH = 'rich is not installed: plain table (pip install "hingeline[demo]" for the live one)'
+MISSING_RICH = "plain table, since rich is not installed; for a live one: pip install rich"
 
 
 class PlainTable:

@@ -6,7 +6,7 @@ try:
     import dask.array  # noqa: F401
     import distributed  # noqa: F401
 except ImportError as error:
-    raise ImportError(f'hingeline.dask needs Dask ({error}): pip install "hingeline[dask]".') from error
+    raise ImportError(f'hingeline.dask needs Dask ({error}): pip install "dask[dataframe]" distributed.') from error
 
 from .dataset import open_dataset
 from .estimators import LinearSVC, LinearSVR, LogisticRegression

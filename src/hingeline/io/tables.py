@@ -1,4 +1,4 @@
-"""CSV and Parquet files with a label column, through pyarrow (``pip install "hingeline[tables]"``)."""
+"""CSV and Parquet files with a label column, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 CSV, PARQUET = (".csv", ".tsv"), (".parquet", ".pq")
 COMPRESSED = (".gz", ".bz2", ".zst")
-MISSING_PYARROW = 'reading CSV and Parquet needs pyarrow: pip install "hingeline[tables]".'
+MISSING_PYARROW = "reading CSV and Parquet needs pyarrow, which is not installed: pip install pyarrow."
 MOST_NAMES = 10  # in an error
 
 

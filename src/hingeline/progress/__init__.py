@@ -3,7 +3,7 @@
 Work reports to a bar (``FitBar``, ``CountBar``, ``StepsBar``), and a thread of the ``Screen`` draws the bars a few
 times per second. So a report costs the work no more than setting an attribute.
 
-Bars are drawn with rich: ``pip install "hingeline[progress]"``. Without it, lines are printed now and then.
+Bars are drawn with rich (``pip install rich``). Without it, a line is printed now and then.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Displays in scikit-learn's convention. They need matplotlib: ``pip install "hingeline[viz]"``."""
+"""Displays in scikit-learn's convention. They need matplotlib (``pip install matplotlib``)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
 )
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MARKERS = "osD^vPX"
-MISSING = 'plots need matplotlib: pip install "hingeline[viz]"'
+MISSING = "plots need matplotlib, which is not installed: pip install matplotlib"
 
 
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float] | None, **how: Any) -> tuple[np.ndarray, Figure]:

@@ -21,7 +21,7 @@ CHUNK_BYTES = 1 << 18
 ATTEMPTS = 4
 FIRST_WAIT = 1.0  # seconds before another attempt; each one doubles it
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and between two pieces of data
-MISSING = 'fetching needs pooch and requests, which are not installed: pip install "hingeline[data]".'
+MISSING = "fetching needs pooch and requests, which are not both installed: pip install pooch requests."
 
 
 class IncompleteDownload(OSError):
