@@ -139,7 +139,7 @@ class Progress(NamedTuple):
     lower_bound: float = nan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """A trained model.
 
@@ -179,3 +179,11 @@ class Solution:
     solver: str
     converged: bool
     stop_reason: str
+
+    def __repr__(self) -> str:
+        c = self.certificate
+        outcome = "converged" if self.converged else "NOT CONVERGED"
+        return (
+            f"Solution({outcome}: {self.stop_reason}, objective {c.primal:.6g}, relative gap {c.gap:.1e}, violation "
+            f"{c.violation:.1e}, {self.solver}, {self.n_iter} sweeps, {self.seconds:.3g} s)"
+        )

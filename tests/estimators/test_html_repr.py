@@ -8,7 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from svmlight_files import make_rows
 
-from hingeline import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
+from hingeline import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression, OneClassSVM
+from hingeline.estimators.per_class import UNFINISHED
 from hingeline.io import load_model, save_model
 
 ESTIMATORS = [LinearSVC(), LogisticRegression(), LinearSVR(), OneClassSVM(), LinearSVC(multi_class="crammer_singer")]
@@ -47,7 +48,16 @@ def test_one_line_a_class_and_labels_are_text():
 def test_what_did_not_converge_says_so():
     with pytest.warns(match="max_iter ended training"):
         svc = LinearSVC(solver="baseline", tol=1e-9, max_iter=1).fit(*make_rows("signs"))
-    assert "not converged" in text_of(svc)
+    html = text_of(svc)
+    assert "\u26a0 not converged (max_iter), objective" in html
+    assert UNFINISHED in html
+    assert UNFINISHED not in text_of(LinearSVC().fit(*make_rows("signs")))
+
+
+def test_a_search_shows_the_C_that_it_chose():
+    X, y = make_rows("two")
+    search = LinearSVCCV(Cs=[0.01, 1.0], cv=3).fit(X, y)
+    assert f"C = {search.C_:.4g}: converged, objective" in text_of(search)
 
 
 def test_pipelines_show_it_too():

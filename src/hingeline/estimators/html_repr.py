@@ -48,11 +48,14 @@ def _certified(estimator: Any) -> bool:
 
 def _caption(estimator: Any) -> str:
     converged = estimator.per_class_["converged"]
-    word = "converged" if estimator.converged_ else "not converged"
+    word = "converged" if estimator.converged_ else f"\u26a0 not converged ({estimator.stop_reason_})"
     if converged.size == 1:
         word += f", objective {estimator.objective_:.6g}"
     else:
-        word = f"{int(converged.sum())} of {converged.size} problems converged"
+        mark = "" if estimator.converged_ else "\u26a0 "
+        word = f"{mark}{int(converged.sum())} of {converged.size} problems converged"
+    if hasattr(estimator, "C_"):  # the choice of a search
+        word = f"C = {estimator.C_:.4g}: {word}"
     engines = ", ".join(sorted(set(estimator.per_class_["solver"].tolist())))
     return f"{word}, relative gap {estimator.duality_gap_:.1e}, {estimator.fit_time_:.3g} s, {engines}"
 

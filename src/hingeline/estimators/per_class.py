@@ -35,6 +35,7 @@ SHOWN = {  # the columns that the HTML representation shows, by the names that i
     "engine": "solver",
 }
 MOST_ROWS = 30
+UNFINISHED = ' style="background: #ffe8b3; color: #5c3d00; font-weight: bold"'  # a row that has not converged: amber
 PROBLEM_HISTORY = np.dtype([("problem", "i8"), *((name, HISTORY[name]) for name in HISTORY.names or ())])
 
 
@@ -119,11 +120,11 @@ class PerClass(Mapping[str, np.ndarray]):
         several = self.n_rows > 1
         head = "".join(f"<th>{title}</th>" for title in SHOWN)
         body = "".join(
-            "<tr>"
+            f"<tr{'' if converged else UNFINISHED}>"
             + (f'<td class="param">{escape(label)}</td>' if several else "")
             + "".join(f'<td class="value">{escape(value)}</td>' for value in values)
             + "</tr>"
-            for label, values in self.shown()[:MOST_ROWS]
+            for (label, values), converged in zip(self.shown()[:MOST_ROWS], self["converged"].tolist(), strict=False)
         )
         if self.n_rows > MOST_ROWS:
             body += f'<tr><td colspan="{len(SHOWN) + 1}">and {self.n_rows - MOST_ROWS} more</td></tr>'
