@@ -207,10 +207,10 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         """Print a line per problem if ``verbose``, and warn if a cap ended training."""
         if self.verbose:
             for s in solutions:
-                outcome = "converged" if s.converged else "NOT CONVERGED"
+                outcome, c = "converged" if s.converged else "NOT CONVERGED", s.certificate
                 print(
                     f"[{type(self).__name__}] {outcome}, {s.solver}: {s.n_iter} sweeps, {s.n_steps} steps, "
-                    f"{s.seconds:.3g} s, violation {s.certificate.violation:.2e}, gap {s.certificate.gap:.2e} ({s.stop_reason})"
+                    f"{s.seconds:.3g} s, violation {c.violation:.2e}, gap {c.gap:.2e} ({s.stop_reason})"
                 )
         # A callback that ended training needs no warning.
         capped = [s for s in solutions if not (s.converged or s.stop_reason == "callback")]
