@@ -4,7 +4,7 @@ from math import isnan, nan
 
 import pytest
 
-from hingeline import Certificate
+from hingeline import Certificate, EpsilonInsensitive, SquaredHinge
 from hingeline.solvers.stop import GOOD_GAP, Stop
 
 
@@ -24,6 +24,25 @@ def test_a_gap_tol_alone_counts_if_given():
     assert stop.rule == "gap_tol"
     assert stop.met(at(violation=1.0, gap=0.25))
     assert not stop.met(at(violation=0.0, gap=0.26))
+
+
+def test_a_gap_that_is_enough_counts_beside_tol():
+    stop = Stop(tol=0.1).or_enough(SquaredHinge())
+    assert stop.met_by(at(violation=0.09, gap=1.0)) == "tol"
+    assert stop.met_by(at(violation=1.0, gap=1e-4)) == "gap_tol"
+    assert stop.met_by(at(violation=0.1, gap=1.1e-4)) is None
+    assert stop.outcome("rounding", at(violation=1.0, gap=1e-4)) == ("gap_tol", True)
+
+
+def test_no_gap_is_enough_for_regressions_and_beside_gap_tol():
+    assert Stop(tol=0.1).or_enough(EpsilonInsensitive()).met_by(at(violation=1.0, gap=0.0)) is None
+    assert Stop(gap_tol=0.0).or_enough(SquaredHinge()).met_by(at(violation=1.0, gap=1e-9)) is None
+
+
+def test_a_multiple_is_that_of_the_rule_which_is_nearer():
+    stop = Stop(tol=0.1).or_enough(SquaredHinge())
+    assert stop.multiple(violation=0.2, gap=1.0, dual=1.0) == pytest.approx(2.0)
+    assert stop.multiple(violation=0.2, gap=1.5e-4, dual=1.0) == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("stop", [Stop(), Stop(gap_tol=0.1)], ids=["tol", "gap_tol"])

@@ -14,9 +14,10 @@ from hingeline.data.read import read_data
 from hingeline.solvers import train as training
 from hingeline.solvers.driver import SWEEP, Run
 from hingeline.solvers.select import Phase
-from hingeline.solvers.stop import Stop
+from hingeline.solvers.stop import ENOUGH, Stop
 from hingeline.solvers.train import train
 from hingeline.solvers.trend import HOPELESS, OPTIMISM, Budget
+from hingeline.synthetic import make_text
 
 X, Y = classification(400, 6, seed=3)
 
@@ -129,3 +130,13 @@ def test_zero_rows_alone_are_solved_without_an_engine():
     assert (s.stop_reason, s.n_iter, s.history.size) == ("tol", 0, 0)
     assert s.certificate.gap == 0.0
     np.testing.assert_allclose(s.alpha, 4.0)
+
+
+def test_auto_ends_at_a_gap_that_is_enough_and_named_engines_by_tol_alone():
+    rows, y = make_text(n_rows=3000, n_cols=6000, seed=0)
+    text = make_problem(read_data(rows), y.astype(np.float32), None, SquaredHinge(0.01))
+    by_gap, by_tol = (train(text, solver, Stop(), seed=0) for solver in ("auto", "hybrid"))
+    assert by_gap.solver == by_tol.solver == "hybrid"
+    assert (by_gap.stop_reason, by_tol.stop_reason) == ("gap_tol", "tol")
+    assert by_gap.certificate.gap <= ENOUGH * Stop().tol
+    assert by_gap.n_steps < by_tol.n_steps

@@ -43,7 +43,8 @@ class LinearSVC(SparsePenaltyClassifier):
         Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
         as accurately as rounding allows, unless ``gap_tol`` is given.
     tol : float
-        Training ends when the largest violation of the optimality conditions is below ``tol`` (the paper's eps).
+        Training ends when the largest violation of the optimality conditions is below ``tol`` (the paper's eps). With
+        ``solver="auto"`` a relative duality gap of a thousandth of ``tol`` ends it too.
     gap_tol : float, optional
         Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     C : float

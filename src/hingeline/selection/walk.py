@@ -16,7 +16,7 @@ from ..runtime.pace import Pace
 from ..runtime.training_clock import now
 from ..solution import Progress, Solution
 from ..solvers.certificate import certify
-from ..solvers.engines import engines_of
+from ..solvers.engines import AUTO, engines_of
 from ..solvers.finish import solution_known
 from ..solvers.free_intercept import train_free
 from ..solvers.shards import shards_of
@@ -55,7 +55,8 @@ class Walk:
         reached: Reached | None = None,
         elapsed: Callable[[], float] | None = None,
     ) -> None:
-        self._problem_at, self._solver, self._stop = problem_at, solver, stop
+        self._problem_at, self._solver = problem_at, solver
+        self._stop = stop
         self._free = free_intercept
         self._how: dict[str, Any] = {
             "seed": seed,
@@ -69,6 +70,8 @@ class Walk:
         """Return the solution at C, which becomes the start of the next one."""
         started = now()
         problem, before = self._problem_at(C), self.reached
+        if self._solver == AUTO and not self._free:
+            self._stop = self._stop.or_enough(problem.loss)
         solution = self._same(problem, before) or self._solve(problem, before)
         bias = problem.data.rows.bias
         w = np.append(solution.w, solution.intercept / bias if bias else 0.0)

@@ -185,7 +185,7 @@ class Run:
             )
         ):
             raise Ended("callback")
-        if verdict is Verdict.SATISFIED and self.stop.gap_tol is not None:
+        if verdict is Verdict.SATISFIED and not isnan(exact_gap):
             raise Ended("gap_tol")
         if verdict is Verdict.SATISFIED or isnan(gain):
             return verdict
@@ -200,16 +200,16 @@ class Run:
     def _judge(
         self, violation: float, gain: float, gap: float, criterion: float, complete: bool
     ) -> tuple[Verdict, float]:
-        """Compare a sweep with the stop rule."""
-        if self.stop.gap_tol is None:
-            if criterion < self.stop.tol:
-                return Verdict.SATISFIED, np.nan
-        else:
+        """Compare a sweep with the stop rule; the gap is NaN unless it was computed."""
+        stop = self.stop
+        if stop.gap_tol is None and criterion < stop.tol:
+            return Verdict.SATISFIED, np.nan
+        if stop.gap_tol is not None or stop.enough > 0.0:
             estimate = gap if isnan(gain) else gap * self._left_after(gap)
-            if isfinite(estimate) and estimate <= self.stop.gap_tol * (self.dual + estimate):
+            if isfinite(estimate) and estimate <= stop.gap_asked * (self.dual + estimate):
                 certificate = self.certificate = self._certify(self.passes)
                 self._bounds.see(certificate.primal, certificate.dual)
-                if self.stop.met(certificate):
+                if certificate.gap <= stop.gap_asked:
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # aim the next check at the gap that this one measured
                     self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)

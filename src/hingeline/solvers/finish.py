@@ -94,5 +94,5 @@ def solution_known(
         seconds=0.0,
         solver=solver,
         converged=True,
-        stop_reason=stop.rule,
+        stop_reason=stop.met_by(certificate) or stop.rule,
     )

@@ -117,7 +117,7 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: 
     if data.blocks is not None:
         return _plan_out_of_core(problem, stop, last)
     if data.n_rows * data.n_features <= SMALL:
-        return [Phase(NEWTON, replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop), last]
+        return [Phase(NEWTON, to_rounding(stop) if is_for_rounding(data, stop) else stop), last]
     if data.n_features >= LARGEST_FACTOR and data.n_rows < ROWS_PER_WEIGHT * data.n_features:
         return [last]
     if problem.loss.few_newton_steps and data.n_features < LARGEST_SAMPLED_FACTOR:
@@ -145,7 +145,7 @@ def _plan_to_finish(problem: Problem, stop: Stop, named: Phase) -> list[Phase]:
         cost = step * READS_PER_ITERATION * newton_iterations(problem, stop) * problem.n_variables
     patience = max(LEAST_PATIENCE, PATIENCE * cost / step)
     given = Budget(review=patience, rival=patience, most=MOST_PATIENCE * patience)
-    newton = Phase(NEWTON, replace(stop, tol=0.0) if is_for_rounding(data, stop) else stop)
+    newton = Phase(NEWTON, to_rounding(stop) if is_for_rounding(data, stop) else stop)
     return [replace(named, budget=given), newton, replace(newton, afresh=True), named]
 
 
@@ -171,6 +171,11 @@ def _plan_out_of_core(problem: Problem, stop: Stop, last: Phase) -> list[Phase]:
 def is_for_rounding(data: Data, stop: Stop) -> bool:
     """Tell whether a problem is so small that it is solved to rounding, whatever its ``tol``."""
     return stop.gap_tol is None and data.n_rows * data.n_features <= TINY
+
+
+def to_rounding(stop: Stop) -> Stop:
+    """Return the rule of a run that goes on until rounding leaves nothing to gain."""
+    return replace(stop, tol=0.0, enough=0.0)
 
 
 def is_for_newton(problem: Problem) -> bool:

@@ -54,7 +54,8 @@ def solve(
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
         Engine; "auto" chooses by the shape of the data, and solves small problems to rounding.
     tol : float
-        Stop when the largest violation of the optimality conditions is below (the paper's eps).
+        Stop when the largest violation of the optimality conditions is below (the paper's eps). With ``solver="auto"``
+        a relative duality gap of a thousandth of ``tol`` is enough too.
     gap_tol : float, optional
         Stop when the relative duality gap is below; ``tol`` is then not used.
     alpha0 : array of shape (n_rows,), optional

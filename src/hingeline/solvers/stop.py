@@ -5,21 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import nan
 
+from ..kernels.losses import Loss
 from ..solution import Certificate
 
 GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap than this has not converged: it has stalled
+
+ENOUGH = 1e-3  # times tol: the relative gap that is enough for solver="auto", whatever the violation
 
 NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up returns its start
 
 
 @dataclass(frozen=True)
 class Stop:
-    """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap if given; and the caps."""
+    """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap if given; and the caps.
+
+    ``enough`` is a relative gap that ends a run by ``tol`` as well; 0 if there is none.
+    """
 
     tol: float = 1e-3
     gap_tol: float | None = None
     max_iter: int | None = None
     max_time: float | None = None
+    enough: float = 0.0
+
+    def or_enough(self, loss: Loss) -> Stop:
+        """Return the rule of solver="auto" for a loss: a gap this small is enough, whatever violation is left.
+
+        At small C, violations of that size change nothing that anybody could see. Not so in a regression, in which the
+        objective may consist of the intercept alone.
+        """
+        if self.gap_tol is not None or loss.is_regression:
+            return self
+        return replace(self, enough=ENOUGH * self.tol)
+
+    @property
+    def gap_asked(self) -> float:
+        """The relative gap at which a run may end; 0 if it ends by ``tol`` alone."""
+        return self.enough if self.gap_tol is None else self.gap_tol
 
     @property
     def rule(self) -> str:
@@ -28,12 +50,23 @@ class Stop:
 
     def multiple(self, violation: float, gap: float, dual: float) -> float:
         """Return what the rule judges as a multiple of what it asks for, P - D being ``gap``; NaN if it asks for 0."""
-        seen, asked = (violation, self.tol) if self.gap_tol is None else (gap, self.gap_tol * dual)
-        return seen / asked if asked > 0.0 else nan
+        multiples, gap_asked = [], self.gap_asked * dual
+        if self.gap_tol is None and self.tol > 0.0:
+            multiples.append(violation / self.tol)
+        if gap_asked > 0.0:
+            multiples.append(gap / gap_asked)
+        return min(multiples, default=nan)
 
     def met(self, certificate: Certificate) -> bool:
         """Tell whether a certificate meets the rule. NaN meets none."""
-        return certificate.violation < self.tol if self.gap_tol is None else certificate.gap <= self.gap_tol
+        return self.met_by(certificate) is not None
+
+    def met_by(self, certificate: Certificate) -> str | None:
+        """Return which rule a certificate meets: the reason to give for the end; None if it meets none."""
+        if self.gap_tol is None and certificate.violation < self.tol:
+            return "tol"
+        asked = self.gap_asked
+        return "gap_tol" if (asked > 0.0 or self.gap_tol is not None) and certificate.gap <= asked else None
 
     def settled(self, certificate: Certificate) -> bool:
         """Tell whether a certificate meets the rule and its gap is good: what an engine that cannot go on must show."""
@@ -51,7 +84,7 @@ class Stop:
         """
         if reason in ("rounding", "stalled"):
             if self.settled(certificate):
-                reason = self.rule
+                reason = self.met_by(certificate) or self.rule
             elif not certificate.gap <= GOOD_GAP:
                 reason = "stalled"
         return reason, reason in ("tol", "gap_tol", "rounding")

@@ -17,7 +17,7 @@ from ..solution import Certificate, Progress, Solution
 from .certificate import refresh, rounding_floor
 from .clock import NEXT_PHASE, Clock
 from .driver import Run
-from .engines import ENGINES, Engine
+from .engines import AUTO, ENGINES, Engine
 from .finish import ended, solution_of
 from .rounding import NEAR_FLOOR
 from .select import Phase, plan, plan_free
@@ -60,8 +60,11 @@ def train(
 
     The intercept's weight is regularised towards ``anchor``, or not at all if it is ``free``, which only Newton's
     method can do (``plan_free``). Newton's method begins at ``near``, the other engines at ``alpha0``. Without
-    ``finish`` a coordinate engine that the user has named is left to itself, however long it takes.
+    ``finish`` a coordinate engine that the user has named is left to itself, however long it takes, and ``auto`` ends
+    by ``tol`` alone.
     """
+    if solver == AUTO and finish and not free:
+        stop = stop.or_enough(problem.loss)
     with Team(n_threads if problem.data.n_stored >= WORTH_SHARING else 1) as team:
         clock = Clock(stop.max_time, cancelled)
         warm = alpha0 is not None

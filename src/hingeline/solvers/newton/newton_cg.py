@@ -92,7 +92,7 @@ class _Point:
         violation, gap, excess = self.shards.compare()
         if excess is not None:
             self.rho = self.rho + excess
-        by_gap = self.run.stop.gap_tol is not None
+        by_gap = self.run.stop.gap_asked > 0.0
         self.gap = gap + 0.5 * self.regulariser.squared(self.rho)
         self.reached = violation + self.regulariser.error(self.rho, self.curvature)
         slope_gap = 0.5 * self.regulariser.squared(self.gradient)
@@ -192,8 +192,8 @@ def newton_cg(state: State, run: Run) -> None:
     for sweep in run.sweeps():
         length = sqrt(float(point.gradient @ point.gradient))
         enough = min(FORCING, length / (1.0 + length)) * length
-        if run.stop.gap_tol is not None:  # what r adds to the gap is to be a small part of what is allowed
-            enough = min(FORCING * length, max(enough, sqrt(0.2 * run.stop.gap_tol * point.primal)))
+        if run.stop.gap_asked > 0.0:  # what r adds to the gap is to be a small part of what is allowed
+            enough = min(FORCING * length, max(enough, sqrt(0.2 * run.stop.gap_asked * point.primal)))
         decrement = point.move(*point.direction(enough))
         point.choose_dual()
         if not point.is_finite:  # the state is still that of the step before

@@ -94,9 +94,9 @@ class Smoothed:
 
     def is_within(self, stop: Stop, times: float = 1.0) -> bool:
         """Tell whether the model would do (or ``times`` as much were asked for), if only w = Z' alpha held."""
-        if stop.gap_tol is None:
-            return self.violation < times * stop.tol
-        return self.gap <= times * stop.gap_tol * self.primal
+        if stop.gap_tol is None and self.violation < times * stop.tol:
+            return True
+        return self.gap <= times * stop.gap_asked * self.primal
 
     @property
     def is_precise(self) -> bool:
@@ -252,7 +252,7 @@ class Smoothed:
 
         Of columns that depend on each other, slopes are not: rounding in the scores makes them miss w by far.
         """
-        asked = self.run.stop.gap_tol or 0.0
+        asked = self.run.stop.gap_asked
         return max(asked, DEPENDENT_GAP) if self._is_doubtful else asked
 
     @property
