@@ -28,6 +28,7 @@ from ..solvers.free_intercept import train_free
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Shards
+from ..solvers.shards.kernels import Vectors
 from ..solvers.start import from_weights
 from ..solvers.stop import Stop
 from ..solvers.train import train
@@ -36,6 +37,7 @@ from .merge import GatheredRows, merged, n_bytes, packed, unpacked
 from .partitions import Block
 from .resident import Resident
 from .spec import Spec
+from .target import Target
 
 Solve = Callable[[Shards], Any]
 Call = tuple[str, tuple[Any, ...]]  # a verb and its arguments
@@ -91,6 +93,8 @@ class Host:
         self._residents: dict[str, Resident] = {}
         self._whole: dict[float, Data] = {}  # the rows of all hosts, if this one has gathered them, by their bias
         self._alphas: dict[str, dict[int, np.ndarray]] = {}
+        self._room: dict[int, Vectors] = {}
+        self._of_target: dict[int, tuple[Target, np.ndarray]] = {}  # labels or targets of the last problem
         self._lock = Lock()
         self._progress: Progress | None = None
         self._cancelled = self._ends = False
@@ -113,10 +117,12 @@ class Host:
         self._cancelled, self._ends, self._progress = False, False, None
         try:
             problems = {
-                number: spec.problem(number, data, self._blocks[number].y, self._blocks[number].sample_weight)
+                number: spec.problem(
+                    number, data, self._blocks[number].y, self._blocks[number].sample_weight, self._values(number, spec)
+                )
                 for number, data in self._rows(spec.bias).items()
             }
-            resident = self._residents[name] = Resident(problems, self._team, self._check)
+            resident = self._residents[name] = Resident(problems, self._team, self._check, self._room)
             if w is not None:
                 resident.revive(w)
             return Reply((resident.summary(),), now() - started)
@@ -129,6 +135,13 @@ class Host:
             n_threads = self._team.n_threads
             self._data[bias] = {k: read_data(block.X, bias, n_threads) for k, block in self._blocks.items()}
         return self._data[bias]
+
+    def _values(self, number: int, spec: Spec) -> np.ndarray:
+        """Return what is to be learned from a partition; problems that differ in C or loss share it."""
+        if number not in self._of_target or self._of_target[number][0] != spec.target:
+            values = spec.target.values(self._blocks[number].y)
+            self._of_target[number] = (spec.target, values)
+        return self._of_target[number][1]
 
     async def solve_sample(
         self, name: str, spec: Spec, step: int, total_C: float, solve: Solve, below: tuple[Branch, ...]
@@ -201,6 +214,7 @@ class Host:
         with self._lock:  # tasks ask for it, and a worker may have several threads for these
             if name in self._residents:
                 resident = self._residents.pop(name)
+                resident.leave_room()
                 if name not in self._alphas:
                     self._alphas[name] = dict(zip(resident.numbers, [s.alpha for s in resident.shards], strict=True))
             found = self._alphas[name]

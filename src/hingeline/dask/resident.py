@@ -21,6 +21,7 @@ from ..solvers.origin import best_level
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Responses
+from ..solvers.shards.kernels import Vectors
 from ..solvers.shards.sample import chosen_rows, take_rows
 from .ascent import PIECES, Ascended, Ascent
 from .merge import GatheredRows, Widest, merged
@@ -35,9 +36,17 @@ class Resident:
     problems : the problems of the partitions, by their numbers
     team : the threads of the worker
     between : called between two slices of work
+    room : vectors that an earlier problem has left, by the numbers of the partitions; new memory is slow
     """
 
-    def __init__(self, problems: dict[int, Problem], team: Team, between: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        problems: dict[int, Problem],
+        team: Team,
+        between: Callable[[], None],
+        room: dict[int, Vectors] | None = None,
+    ) -> None:
+        self._room = {} if room is None else room
         self.numbers, self._team, self._between = list(problems), team, between
         self.shards = [InMemoryShards(p, starting_alpha(p), team, between) for p in problems.values()]
         self._copies: dict[int, list[Vector]] = {}
@@ -81,7 +90,16 @@ class Resident:
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:
         """Begin at w; the Gram matrix is empty."""
         self._G = np.zeros((0, 0))
+        for number, shards in zip(self.numbers, self.shards, strict=True):
+            if shards.vectors is None:
+                shards.vectors = self._room.pop(number, None)
         return self._respond([shards.begin(w, delta) for shards in self.shards])
+
+    def leave_room(self) -> None:
+        """Leave the vectors to the next problem: this one has ended."""
+        for number, shards in zip(self.numbers, self.shards, strict=True):
+            if shards.vectors is not None:
+                self._room[number] = shards.vectors
 
     def respond(self, tau: float, afresh: bool) -> tuple[Responses, Vector]:
         """Move the margins and respond."""

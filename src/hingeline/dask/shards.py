@@ -20,15 +20,16 @@ from ..solvers.balance import balance
 from ..solvers.certificate_parts import CertificateParts
 from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.shards.interface import Comparison, Responses, Shards
-from ..solvers.shards.line import LADDER
+from ..solvers.shards.line import LADDER, Line
 from .ascent import PIECES, Ascended
 from .host import Call
+from .line import search
 from .merge import Widest
 from .rounds import Hosts
 from .spec import Spec, Summary
 
 WORTH_A_ROUND = 2.0  # times the seconds of a round's communication: what a Gram matrix may take that nobody needs
-SAMPLED_PER_WEIGHT = 512  # rows of a sample, at the most: one worker gathers and solves it
+SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 512, 64  # rows of a sample, at the most: one worker gathers and solves it
 FEW_ROUNDS = 4  # after which the seconds of a round are known
 
 
@@ -60,15 +61,18 @@ class DaskShards(Shards):
         self._numbers = count()
         self._w = self._p = np.zeros(self.n_weights)
         self._gram: Vector | None = None  # its upper triangle, if it came with the last responses
-        self._uses_gram, self._gram_seconds = False, 0.0
+        self.uses_gram, self._gram_seconds = False, 0.0
         self._responses = Responses()
+        self._comparison: Comparison | None = None  # what came with the last responses
+        self._has_proposal = False  # for the step that is under way
+        self.is_at_zero = False  # whether all dual variables are known to be zero
 
     def _ask(self, *calls: Call, result: int = 0) -> tuple[Any, ...]:
         """Send what waits, and these calls; ``result`` is about how many numbers come back. Returns their results."""
         if self._dropped:
             self._waiting.append(("drop_copies", (self._dropped.copy(),)))
             self._dropped.clear()
-        calls, self._waiting = (*self._waiting, *calls), []
+        calls, self._waiting, self.is_at_zero = (*self._waiting, *calls), [], False
         values = self.hosts.ask(self.name, calls, 8 * result)
         self._between()
         return values
@@ -105,7 +109,7 @@ class DaskShards(Shards):
     # The certificate.
 
     def is_any_alpha(self) -> bool:  # noqa: D102
-        return bool(self._sum("is_any_alpha"))
+        return not self.is_at_zero and bool(self._sum("is_any_alpha"))
 
     def alpha_lengths(self) -> float:  # noqa: D102
         return float(self._sum("alpha_lengths"))
@@ -184,14 +188,19 @@ class DaskShards(Shards):
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         self._go_to(w.copy())
-        return self._responded(("begin", (w, delta)), with_gram=self._uses_gram)
+        self._has_proposal = False  # nor has a host that has replaced a lost one
+        return self._responded(("begin", (w, delta)), with_gram=self.uses_gram)
 
     def _responded(self, call: Call, with_gram: bool) -> tuple[Responses, Vector]:
-        """Let the shards respond; their Gram matrix may come along."""
-        calls = (call, ("gram", ())) if with_gram else (call,)
-        n = self.n_weights
+        """Let the shards respond; their Gram matrix may come along, and what they think of a proposal."""
+        calls, compares, n = [call], self._has_proposal, self.n_weights
+        if with_gram:
+            calls.append(("gram", ()))
+        if compares:
+            calls.append(("compare", ()))
         values = self._ask(*calls, result=n + n * n // 2 if with_gram else n)
         (responses, v), self._gram = values[0], values[1] if with_gram else None
+        self._comparison, self._has_proposal = Comparison(*values[-1]) if compares else None, False
         self._responses = responses
         return responses, v
 
@@ -206,9 +215,12 @@ class DaskShards(Shards):
     def first_taus(self) -> Vector:  # noqa: D102
         return LADDER
 
+    def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:  # noqa: D102
+        return search(self.derivatives, line, taus, values)
+
     def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
         self._go_to(self._w + tau * self._p)
-        return self._responded(("respond", (tau, afresh)), with_gram=self._uses_gram and self._is_gram_cheap())
+        return self._responded(("respond", (tau, afresh)), with_gram=self.uses_gram and self._is_gram_cheap())
 
     def _is_gram_cheap(self) -> bool:
         """Tell whether a Gram matrix that may not be needed costs less than a round of its own.
@@ -225,10 +237,10 @@ class DaskShards(Shards):
         self._tell("place", w)
 
     def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
-        return self._responded(("recentre", (delta,)), with_gram=self._uses_gram)
+        return self._responded(("recentre", (delta,)), with_gram=self.uses_gram)
 
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
-        self._uses_gram = self.n_weights <= LARGEST_FACTOR
+        self.uses_gram = self.n_weights <= LARGEST_FACTOR
         if self._gram is None:
             before = self.hosts.costs.computing
             self._gram = self._sum("gram", result=self.n_weights**2 // 2)
@@ -253,8 +265,11 @@ class DaskShards(Shards):
 
     def propose(self, tau: float) -> None:  # noqa: D102
         self._tell("propose", tau)
+        self._has_proposal = True
 
     def compare(self) -> Comparison:  # noqa: D102
+        if self._comparison is not None:
+            return self._comparison
         return Comparison(*self._sum("compare", result=self.n_weights))
 
     def adopt(self) -> None:  # noqa: D102
@@ -264,7 +279,8 @@ class DaskShards(Shards):
         return None  # its rows would come to the client
 
     def solve_sample(self, step: int, solve: Callable[[Shards], T]) -> T | None:  # noqa: D102
-        step = max(step, self.n_rows // (SAMPLED_PER_WEIGHT * self.n_weights))
+        per_weight = SAMPLED_IF_SMOOTH if self.loss.is_smooth else SAMPLED_PER_WEIGHT
+        step = max(step, self.n_rows // (per_weight * self.n_weights))
         found: T | None = self.hosts.solve_sample(self.name, step, self.summary.sum_C, solve)
         self._between()
         return found

@@ -46,9 +46,14 @@ class Spec:
     fold: Fold | None = None
     level: float = 0.0
 
-    def problem(self, number: int, data: Data, y: np.ndarray, sample_weight: np.ndarray | None) -> Problem:
-        """Return the problem of partition ``number``; all of its rows may be without weight."""
-        weights, values = sample_weight, self.target.values(y)
+    def problem(
+        self, number: int, data: Data, y: np.ndarray, sample_weight: np.ndarray | None, values: np.ndarray
+    ) -> Problem:
+        """Return the problem of partition ``number``; all of its rows may be without weight.
+
+        ``values`` are the target's values of y.
+        """
+        weights = sample_weight
         if self.class_weight is not None:
             of_class = np.where(values > 0.0, self.class_weight[1], self.class_weight[0])
             weights = of_class if weights is None else weights * of_class
@@ -93,8 +98,8 @@ class Summary(NamedTuple):
     @classmethod
     def of(cls, problem: Problem) -> Summary:
         """Return the summary of one partition."""
-        data, C = problem.data, np.broadcast_to(problem.C, problem.data.n_rows)
-        y = problem.y[C > 0.0] if problem.C_values.size > 1 else problem.y
+        data, C = problem.data, problem.C_values
+        y = problem.y[C > 0.0] if C.size > 1 else problem.y
         return cls(
             data.n_rows,
             problem.n_variables,
@@ -102,12 +107,12 @@ class Summary(NamedTuple):
             data.smallest_q,
             data.largest_q,
             data.mean_q * data.n_rows,
-            float(C.sum()),
+            float(C.sum()) * (1 if C.size > 1 else data.n_rows),
             float(C.max()),
-            float(np.abs(problem.y).max()),
+            float(np.abs(problem.y).max()) if problem.loss.is_regression else 1.0,
             losses_at_zero(problem),
             mean_margin_at_zero(problem) * data.n_rows,
-            (bool((y < 0.0).any()), bool((y > 0.0).any())),
+            (bool(y.size and y.min() < 0.0), bool(y.size and y.max() > 0.0)),
             isinstance(data.rows, DenseRows),
         )
 

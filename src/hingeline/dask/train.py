@@ -17,6 +17,8 @@ from ..solution import HISTORY, Certificate, Progress, Snapshot, Solution, Traff
 from ..solvers.certificate import refresh, rounding_floor
 from ..solvers.clock import Clock, Ended
 from ..solvers.driver import Run
+from ..solvers.engines import NEWTON
+from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.select import Phase
 from ..solvers.solve import checked_stop
 from ..solvers.state import Near, State
@@ -148,6 +150,8 @@ class _Fit:
         shards = DaskShards(hosts, self._name, summary, self._spec, self._clock.check)
         cluster = hosts.cluster(spec.bias)
         self._method = choose(summary, problem, solver, stop, cluster, free)
+        shards.uses_gram = self._method == NEWTON and shards.n_weights <= LARGEST_FACTOR
+        shards.is_at_zero = not w.any() and summary.smallest_q > 0.0
         self._level = 0.0
         if free and spec.loss.is_regression and self._method != ONE_WORKER:  # one worker finds its own origin
             self._level = self._until_found(shards.best_level)

@@ -103,10 +103,10 @@ class Directions:
     def _by_factor(self, at: Curved) -> Vector | None:
         """Return the direction by a Cholesky factor; None if that is too large, or if there is none."""
         n_weights, scale = self._shards.n_weights, at.scale
-        smaller = min(n_weights, at.band_size)
+        smaller = n_weights if self._shards.is_remote else min(n_weights, at.band_size)
         if smaller > LARGEST_FACTOR or (smaller < n_weights and smaller * n_weights > LARGEST_BLOCK):
             return None
-        if n_weights <= max(at.band_size, 64):
+        if smaller == n_weights or n_weights <= 64:
             H = scale * self._gram(at)
             self._regulariser.add_curvature(H.reshape(-1)[:: n_weights + 1])
             return self._from_hessian(H, at)

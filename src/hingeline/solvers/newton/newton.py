@@ -205,13 +205,17 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
             reached += smoothed.error
         # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.
         falls = smoothed.is_smooth and smoothed.primal < (1.0 - NO_DECREASE) * lowest
-        better = falls or reached < (1.0 if solved else WORTH_KEEPING) * best
-        if better:
-            best, lowest = reached, smoothed.primal
-            state.shards.keep()
-            state.move_to(smoothed.w, smoothed.is_smooth or smoothed.is_precise)
-        run.dual = smoothed.primal - smoothed.gap
         gap = smoothed.gap + 0.5 * smoothed.distance  # P(w) - D(alpha)
+        if smoothed.goes_by_gap:
+            measure, enough = gap, best
+        else:
+            measure, enough = reached, (1.0 if solved else WORTH_KEEPING) * best
+        better = falls or measure < enough
+        if better:
+            best, lowest = measure, smoothed.primal
+            state.shards.keep()
+            state.move_to(smoothed.w, smoothed.is_smooth or smoothed.is_precise or smoothed.goes_by_gap)
+        run.dual = smoothed.primal - smoothed.gap
         if smoothed.may_propose(decrement):
             proposed_gap = smoothed.gap_of_proposal()
             if proposed_gap < gap:

@@ -104,6 +104,14 @@ class Smoothed:
         return self._precise is not None
 
     @property
+    def goes_by_gap(self) -> bool:
+        """Whether P(w) - D(alpha) decides what is the best so far, with w as the model rather than Z' alpha.
+
+        That gap is known after each step. The one at Z' alpha takes two rounds on a cluster, and is larger at first.
+        """
+        return self.shards.is_remote and not self.is_smooth and self.run.stop.gap_tol is not None
+
+    @property
     def is_solved(self) -> bool:
         """Whether w is optimal for the smoothed problem, as far as the next stage minds.
 

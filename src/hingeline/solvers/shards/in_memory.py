@@ -69,6 +69,7 @@ class InMemoryShards(AlphaInMemory):
         self._parts = np.empty((self.n_shards - 1, self.n_weights))  # what all shards but the first add up in
         self._shards = [self._shard(k) for k in range(self.n_shards)]
         self._has_proposal = False
+        self.vectors: Vectors | None = None  # of Newton's method, or room for them
 
     def _shard(self, k: int) -> Shard:
         problem, data = self.problem, self.problem.data
@@ -154,7 +155,7 @@ class InMemoryShards(AlphaInMemory):
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         n, smooth = self.n_rows, self.loss.is_smooth
-        vectors = new_vectors(self.problem.signs, smooth)
+        vectors = new_vectors(self.problem.signs, smooth, self.vectors)
         centred = smooth or self.is_any_alpha()
         if not w.any():
             w = w[:0]
@@ -162,7 +163,7 @@ class InMemoryShards(AlphaInMemory):
             inside = slice(*part_bounds(n, self.n_shards, k))
             shard.smooth_at(delta)
             shard.take(vectors if self.n_shards == 1 else Vectors(*(vector[inside] for vector in vectors)))
-        self._vectors, self._arrays = vectors, tuple(vectors)
+        self.vectors, self._arrays = vectors, tuple(vectors)
         self._small: tuple[Matrix, Vector] | None = None
         if self.n_shards == 1 and self.n_weights <= FEW_WEIGHTS and n * self.n_weights <= AT_ONCE:
             self._small = (np.empty((self.n_weights, self.n_weights)), np.empty(self.n_weights))
@@ -244,11 +245,10 @@ class InMemoryShards(AlphaInMemory):
         return self._summed(Shard.add_diagonal)[1]
 
     def band_block(self) -> tuple[Matrix, Vector] | None:  # noqa: D102
-        band = self._vectors.band
-        which = np.flatnonzero(band)
-        whole = self._shards[0] if self.n_shards == 1 else None
-        if whole is None:
+        if self.n_shards > 1:
             return None
+        whole, band = self._shards[0], self._shards[0].vectors.band
+        which = np.flatnonzero(band)
         return whole.dense_rows(which, self.n_weights), band[which]
 
     def precise(self) -> PreciseRows | None:  # noqa: D102

@@ -60,8 +60,13 @@ class Vectors(NamedTuple):
     counted: Vector
 
 
-def new_vectors(signs: Vector, is_smooth: bool) -> Vectors:
-    """Return room for vectors, filled by ``begin_rows``: memory then belongs to the thread that works on it."""
+def new_vectors(signs: Vector, is_smooth: bool, room: Vectors | None = None) -> Vectors:
+    """Return room for vectors, filled by ``begin_rows``: memory then belongs to the thread that works on it.
+
+    ``room`` are vectors of another problem with as many rows, which are used again if that is possible.
+    """
+    if room is not None and (is_smooth or room.abar is not room.alpha):
+        return room._replace(s=signs)
     C, m, t, alpha, band, counted = (np.empty(signs.size) for _ in range(6))
     return Vectors(C, signs, m, t, alpha if is_smooth else np.empty(signs.size), alpha, band, counted)
 

@@ -110,13 +110,13 @@ def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, va
                 low, f_low = tau, f
             elif f >= 0.0 and tau < high:
                 high, f_high = tau, f
-        taus = _next_taus(low, f_low, high, f_high, guesses[np.argsort(np.abs(first))], width, taus.size)
+        taus = next_taus(low, f_low, high, f_high, guesses[np.argsort(np.abs(first))], width, taus.size)
         values = derivatives(taus)
     tau = low if low > 0.0 else float(taus[0])
     return tau if tau < np.inf else 0.0
 
 
-def _next_taus(low: float, f_low: float, high: float, f_high: float, guesses: Vector, width: float, n: int) -> Vector:
+def next_taus(low: float, f_low: float, high: float, f_high: float, guesses: Vector, width: float, n: int) -> Vector:
     """Return the next steps to look at: Newton's guesses inside the bracket, the secant's, and some spread over it."""
     inside = [tau for tau in guesses.tolist() if low < tau < high]
     if high == np.inf:

@@ -1,0 +1,25 @@
+"""What lives on a worker."""
+
+import numpy as np
+from problems import classification
+
+from hingeline import Hinge, SquaredHinge
+from hingeline.dask.resident import Resident
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
+from hingeline.runtime.pace import do_nothing
+from hingeline.runtime.threads import ALONE
+
+
+def test_room_that_a_problem_leaves_changes_nothing_for_the_next_one():
+    X, y = classification(300, 5, seed=2)
+    data, w, room = read_data(X, 0.0), np.full(6, 0.1), {}
+    for loss, delta in ((SquaredHinge(1.0), 0.0), (Hinge(1.0), 0.5), (Hinge(3.0), 0.5), (SquaredHinge(2.0), 0.0)):
+        problem = make_problem(data, y.astype(np.float32), None, loss)
+        fresh, second = Resident({0: problem}, ALONE, do_nothing), Resident({0: problem}, ALONE, do_nothing, room)
+        for left, right in zip(fresh.begin(w, delta), second.begin(w, delta), strict=True):
+            np.testing.assert_array_equal(left, right)
+        np.testing.assert_array_equal(fresh.gram(), second.gram())
+        assert not room
+        second.leave_room()
+        assert set(room) == {0}
