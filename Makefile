@@ -13,7 +13,7 @@ WORKERS = -n 2 --dist worksteal
 OLDEST := .venv-oldest
 OLDEST_EXTRAS := viz zstd data progress dask tables test
 
-.PHONY: help demo test tests-alone test-portable test-oldest test-python test-sklearn test-settings soak lint format
+.PHONY: test-warmup help demo test tests-alone test-portable test-oldest test-python test-sklearn test-settings soak lint format
 .PHONY: docs figures dist smoke bench clean
 SMOKE := build/smoke-venv
 
@@ -39,6 +39,9 @@ test-portable: $(VENV)/all.stamp  ## the numerical tests as other CPUs would run
 
 test-sklearn: $(VENV)/all.stamp  ## scikit-learn's own tests, with hingeline's classes in the place of its own
 	$(CACHED) $(BIN)/python tools/sklearn_tests.py $(WORKERS)
+
+test-warmup: $(VENV)/all.stamp  ## nothing is compiled after a warm-up, for all kinds of problems and layouts of data
+	$(CACHED) $(BIN)/python tools/check_warmup.py
 
 test-settings: $(VENV)/all.stamp  ## scikit-learn's checks of estimators, over a hundred settings of all of them
 	$(CACHED) $(BIN)/python tools/check_settings.py

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+import warnings
 from typing import Any
+
+KINDS = {  # of problems, and what trains them
+    "linear": "LinearSVC, LinearSVCCV, -s 1, 2, 3",
+    "logistic": "LogisticRegression, LogisticRegressionCV, -s 0, 7",
+    "l1": "penalties l1 and elasticnet, -s 5, 6",
+    "regression": "LinearSVR, LinearSVRCV, -s 11, 12, 13",
+    "crammer_singer": 'LinearSVC(multi_class="crammer_singer"), -s 4',
+    "one_class": "OneClassSVM, -s 21",
+}
+DEFAULT = ("linear",)
 
 
 def add_parser(commands: Any) -> None:
@@ -13,113 +23,59 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "warmup",
         help="compile the kernels and cache them on disk",
-        description="Train tiny problems in every layout of the data, so that the kernels are compiled and cached.",
+        description="Train small problems, so that all kernels of their kind are compiled and cached: nothing is "
+        "compiled when such a problem is trained later.",
+        epilog="kinds:\n" + "\n".join(f"  {kind:16}{what}" for kind, what in KINDS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--all",
-        action="store_true",
-        help="the other problems too (logistic and L1-regularised classifiers, regression, Crammer and Singer's "
-        "SVM, one-class SVM), which takes several times as long; otherwise they are compiled when first used",
+        "kinds",
+        nargs="*",
+        metavar="KIND",
+        help=f"kinds of problems (default: {', '.join(DEFAULT)}); others are compiled when they are first trained",
     )
-    parser.set_defaults(run=run)
+    parser.add_argument("--all", action="store_true", help="every kind, which takes several times as long")
+    parser.add_argument(
+        "--layout",
+        metavar="TEXT",
+        help='only layouts of the data whose names contain this, such as "dense" or "float64 values, int32"; the '
+        "default is all ten",
+    )
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train with every combination of layout, loss and engine, and print how long it took."""
+    """Train small problems of each kind in each layout, and print how long it took."""
+    unknown = [kind for kind in args.kinds if kind not in KINDS]
+    if unknown:
+        args.parser.error(f"there is no kind {unknown[0]!r}: choose among {', '.join(KINDS)}")
+    from hingeline.kernels.cache import needed
     from hingeline.progress import StepsBar, open_screen
 
+    from . import warmup_problems as problems
+
+    kinds = tuple(KINDS) if args.all else tuple(args.kinds) or DEFAULT
+    layouts = [layout for layout in problems.LAYOUTS if args.layout is None or args.layout in layout]
+    if not layouts:
+        args.parser.error(f"no layout contains {args.layout!r}: choose among {'; '.join(problems.LAYOUTS)}")
+    work: list[tuple[str, list[tuple[Any, Any]]]]
+    work = [(layout, [(problems.KINDS[kind], layout) for kind in kinds]) for layout in layouts]
+    if problems.OF_TEXT in layouts:
+        work.append(("text, datasets, commands", [(problems.files, kinds)]))
     start = time.perf_counter()
-    count, layouts = 0, list(_layouts())
-    bar = StepsBar("compiling", len(layouts) + 1, "layouts")
-    with open_screen() as screen, screen.showing(bar):
-        for name, X, y in layouts:
+    bar = StepsBar("warming up", len(work), "layouts")
+    with open_screen() as screen, screen.showing(bar), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the problems are hard, and get no time
+        for name, parts in work:
             began = time.perf_counter()
-            count += _classifiers(X, y)
-            if args.all:
-                count += _other_problems(X, y)
+            for function, what in parts:
+                function(what)
             bar.advance()
-            print(f"{name:34} {time.perf_counter() - began:6.2f} s", flush=True)
-        began = time.perf_counter()
-        _text_files()
-    print(f"{'svmlight text':34} {time.perf_counter() - began:6.2f} s", flush=True)
-    if not args.all:
-        print("hinge and squared hinge are compiled; --all adds the other problems")
-    print(f"{count} combinations ready in {time.perf_counter() - start:.1f} s; cache: {_cache_folder()}")
+            print(f"{name:42} {time.perf_counter() - began:6.2f} s", flush=True)
+    if len(kinds) < len(KINDS):
+        print(f"ready: {', '.join(kinds)}; --all adds the other kinds")
+    print(f"{len(needed)} kernels ready in {time.perf_counter() - start:.1f} s; cache: {_cache_folder()}")
     return 0
-
-
-def _classifiers(X: Any, y: Any) -> int:
-    """Train both losses with each of their engines; return how many combinations there were."""
-    from hingeline import Hinge, LinearSVC, SquaredHinge, solve
-    from hingeline.solvers.engines import names_for
-
-    count = 0
-    for loss in (Hinge(), SquaredHinge()):
-        for solver in names_for(smooth=loss.is_smooth):
-            solve(X, y, loss=loss, solver=solver)
-            count += 1
-    LinearSVC().fit(X, y).predict(X)
-    return count
-
-
-def _layouts() -> Iterator[tuple[str, Any, Any]]:
-    """Yield a tiny problem in each layout that has kernels of its own."""
-    import numpy as np
-    from scipy import sparse
-
-    y = np.tile([-1.0, 1.0], 4)
-    dense = np.arange(1.0, 25.0).reshape(8, 3) % 7.0 * y[:, None]
-    for value in (np.float32, np.float64):
-        yield f"dense, {value.__name__}", np.ascontiguousarray(dense, dtype=value), y
-        for index in (np.int32, np.int64):
-            kind = f"{value.__name__} values, {index.__name__} indices"
-            for name, matrix in (("sparse", dense), ("ones", dense > 0.0)):
-                X = sparse.csr_matrix(matrix.astype(value))
-                X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
-                yield f"{name}, {kind}", X, y
-
-
-def _other_problems(X: Any, y: Any) -> int:
-    """Train each of the other problems with each of its engines; return how many there were."""
-    import numpy as np
-    from scipy import sparse
-
-    from hingeline import LinearSVC, Logistic, OneClassSVM, SquaredHinge, solve
-    from hingeline.selection.path import LOSSES
-    from hingeline.solvers.engines import names_for
-    from hingeline.solvers.l1.columns import FEW_COLUMNS
-
-    times = 1 + FEW_COLUMNS // X.shape[1]  # so wide that training goes over columns, not rows
-    wide = sparse.hstack([X] * times, format="csr") if sparse.issparse(X) else np.tile(X, times)
-
-    count = 0
-    for loss in (loss for name, loss in LOSSES.items() if name not in ("hinge", "squared_hinge")):
-        for solver in names_for(smooth=loss.is_smooth):
-            solve(X, y, loss=loss, solver=solver)
-            count += 1
-    for smooth in (SquaredHinge(), Logistic()):
-        solve(X, y, loss=smooth, l1_ratio=1.0)
-        solve(wide, y, loss=smooth, l1_ratio=1.0)
-        solve(X, y, loss=smooth, free_intercept=True)
-        count += 3
-    LinearSVC(multi_class="crammer_singer", C=1e3).fit(X, np.arange(y.size) % 3)  # so hard that every engine runs
-    OneClassSVM().fit(X)
-    return count + 2
-
-
-def _text_files() -> None:
-    """Write and read a tiny file with short and with long indices."""
-    import io
-
-    import numpy as np
-
-    from hingeline.io import dump_svmlight, load_svmlight
-
-    for value in (np.float32, np.float64):
-        file = io.BytesIO()
-        dump_svmlight(np.ones((1, 1), dtype=value), [1.0], file)
-    for text in (file.getvalue(), b"1 3000000000:1\n"):
-        load_svmlight(io.BytesIO(text))
 
 
 def _cache_folder() -> str:
