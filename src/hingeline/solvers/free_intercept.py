@@ -25,6 +25,7 @@ from ..solution import Progress, Solution
 from .anchored import added_up, counting, stop_after, train_anchored
 from .clock import NEXT_PHASE
 from .engines import NEWTON
+from .exact.rows import finished_rows
 from .origin import Origin, origin_of
 from .select import is_for_newton, plan_free
 from .state import Near
@@ -50,7 +51,8 @@ def train_free(
     """
     origin = origin_of(problem)
     near = None if near is None else near._replace(w=origin.moved(near.w))
-    return origin.restored(_train(origin, solver, stop, alpha0, near, origin.watched(callback), how), stop)
+    s = origin.restored(_train(origin, solver, stop, alpha0, near, origin.watched(callback), how), stop)
+    return finished_rows(problem, s, stop, free=True, cancelled=how.get("cancelled"))
 
 
 def _train(

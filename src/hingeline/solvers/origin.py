@@ -113,7 +113,7 @@ def centred(data: Data, C: Vector) -> tuple[Data, Vector]:
 
     ``C`` has one entry per row, or a single one for all: rows of no weight do not count.
     """
-    X = _small_copy(data)
+    X = small_copy(data)
     mean = np.empty(0) if X is None else _mean_if_far(X, C)
     if X is None or not mean.size:
         return data, mean
@@ -121,7 +121,7 @@ def centred(data: Data, C: Vector) -> tuple[Data, Vector]:
     return check_values(Matrix(rows, data.n_rows, data.n_features, distinct=True)), mean
 
 
-def _small_copy(data: Data) -> np.ndarray | None:
+def small_copy(data: Data) -> np.ndarray | None:
     """Return X as a dense copy; None if that is too large."""
     rows, size = data.rows, data.n_rows * data.n_features
     if data.blocks is not None or size > (LARGEST_COPY if isinstance(rows, DenseRows) else LARGEST_FILLED):

@@ -18,6 +18,7 @@ from .certificate import refresh, rounding_floor
 from .clock import NEXT_PHASE, Clock
 from .driver import Run
 from .engines import AUTO, ENGINES, Engine
+from .exact.rows import finished_rows
 from .finish import ended, solution_of
 from .rounding import NEAR_FLOOR
 from .select import Phase, plan, plan_free
@@ -80,7 +81,10 @@ def train(
             team=team,
             take=state.snapshot,
         )
-        return Training(phases, state, run).solution()
+        solution = Training(phases, state, run).solution()
+    if free or anchor or not finish:
+        return solution
+    return finished_rows(problem, solution, stop, free=False, cancelled=cancelled)
 
 
 class Training:

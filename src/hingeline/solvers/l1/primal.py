@@ -33,6 +33,7 @@ from ...solution import Progress, Solution
 from ..clock import Clock, Ended
 from ..driver import Run, Verdict
 from ..engines import stepwise_engine
+from ..exact.penalised import finished_penalised
 from ..finish import insisting, run_accurately, solution_of
 from ..rounding import NEAR_FLOOR
 from ..stop import GOOD_GAP, Stop
@@ -98,7 +99,8 @@ def train_primal(
         reason = "stalled"
     w, intercept, alpha = primal.w[:-1], data.rows.bias * float(primal.w[-1]), primal.dual_variables
     stop = insisting(stop, certificate)
-    return solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=alpha)
+    found = solution_of(run, reason, stop, certificate, solver, w=w, intercept=intercept, alpha=alpha)
+    return finished_penalised(problem, found, stop, l1, l2, cancelled)
 
 
 def _is_all_on_one_side(primal: Penalised) -> bool:

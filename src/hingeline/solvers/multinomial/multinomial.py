@@ -31,6 +31,7 @@ from ...solution import Certificate, Progress, Snapshot, Solution
 from ..clock import Clock
 from ..driver import Run
 from ..engines import AUTO, NEWTON, NEWTON_CG
+from ..exact.softmax import finished_softmax
 from ..finish import ended, insisting, solution_of
 from ..origin import centred
 from ..select import is_for_rounding
@@ -101,7 +102,9 @@ def train_multinomial(
     at = used.restored(state.snapshot())
     stop = insisting(stop, certificate)
     name = NEWTON_CG if solver == NEWTON_CG else NEWTON
-    return solution_of(run, reason, stop, certificate, name, w=at.w, intercept=at.intercept, alpha=at.alpha)
+    found = solution_of(run, reason, stop, certificate, name, w=at.w, intercept=at.intercept, alpha=at.alpha)
+    counted = replace(problem, y=used.problem.y)
+    return finished_softmax(counted, used.classes, found, stop, free=free_intercept, never=NEVER, cancelled=cancelled)
 
 
 def _begin_at(state: SoftmaxState, w: Vector, run: Run) -> None:

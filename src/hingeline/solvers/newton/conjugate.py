@@ -10,6 +10,7 @@ import numpy as np
 CURVED, PASSED = 0.5, 0.02  # what a row costs in a product, in steps of coordinate descent, with and without curvature
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows ends the loop, and is not part of p
 def conjugate_gradients(
     product: Callable[[np.ndarray], np.ndarray],
     precondition: Callable[[np.ndarray], np.ndarray],

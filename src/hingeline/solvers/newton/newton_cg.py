@@ -101,8 +101,9 @@ class _Point:
             self.shards.adopt()
             self.rho, self.gap, self.reached = self.gradient, slope_gap, slope_reached
 
+    @np.errstate(over="ignore", invalid="ignore")  # curvature may be next to nothing: such directions are not taken
     def direction(self, enough: float) -> tuple[Vector, Vector]:
-        """Return p and r with H p = -gradient + r, |r| at most ``enough``."""
+        """Return p and r with H p = -gradient + r, |r| at most ``enough``; ends the run if there is no such thing."""
         p, r, n_products = conjugate_gradients(
             self._times_hessian,
             self._preconditioner(),
@@ -114,6 +115,8 @@ class _Point:
         if not -inf < float(self.gradient @ p) < 0.0:
             p = self._by_diagonal()(-self.gradient)
             r = self.gradient + self._times_hessian(p)
+            if not float(self.gradient @ p) > -inf:
+                raise Ended("rounding")
         return p, r
 
     def _times_hessian(self, d: Vector) -> Vector:

@@ -251,7 +251,8 @@ def propose(vectors: Arrays, a: Vector, tau: float, scale: float, begin: Index, 
     """a <- a + tau (alpha - S t - a): what Newton's equation proposes for the dual variables, as far as tau goes."""
     _, _, _, t, _, alpha, band, _ = vectors
     for i in range(np.uint64(begin), np.uint64(end)):
-        a[i] += tau * (alpha[i] - scale * band[i] * t[i] - a[i])
+        target = alpha[i] - scale * band[i] * t[i]
+        a[i] = target if tau == 1.0 else a[i] + tau * (target - a[i])  # at a bound, the whole step ends exactly there
 
 
 @kernel

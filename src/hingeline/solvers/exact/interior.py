@@ -1,0 +1,179 @@
+"""An interior-point method in decimals, for problems so small and so hard that nothing else will do.
+
+Problem    min_w   sum_j (R_j w_j^2/2 + q_j w_j) + sum_g U_g max(0, max_{i in g} m_i) + sum_i max(0, m_i)^2/(2 delta_i)
+           with m = c - Zw; pieces i of the first sum come in groups g, those of the second do not
+
+Every loss and penalty that is piecewise linear or quadratic is a sum of such pieces. With dual variables a >= 0, xi for
+what a group loses (delta a for a piece of the second sum), r = xi - m >= 0 and s = U - sum a >= 0, the conditions of
+optimality are  R w + q = Z'a,  a r = 0,  s xi = 0.  Newton's method solves them with mu in the place of 0, for ever
+smaller mu (Mehrotra, 1992). Neither scales nor dependent columns matter: there are digits enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.types import Indices, Vector
+from .decimals import ONE, ZERO, Cholesky, Decimals, floats, is_finite
+
+MOST_STEPS = 150
+SOLVED = Decimal("1e-26")  # what optimality lacks, as a share of the objective
+NOTHING = Decimal("1e-400")  # objective that is zero
+TO_BOUNDARY = Decimal("0.995")  # share of the way to the nearest bound that a step may take
+ROUNDING = Decimal(2) ** -52
+TIGHT = 4  # times what rounding makes of a score
+CHEAP = Decimal("1e-4")  # share of the objective that tighter pieces may cost
+
+
+class Point(NamedTuple):
+    """Weights, dual variables of the pieces, and the objective."""
+
+    w: Decimals
+    a: Decimals
+    value: Decimal
+
+
+class Pieces(NamedTuple):
+    """A problem as above.
+
+    Attributes
+    ----------
+    R, q : curvature and slope of the regulariser, for each weight
+    Z, c : the pieces, those of the first sum first
+    group : the group of each piece of the first sum
+    U : bound of each group
+    delta : curvature of the dual, for each piece of the second sum
+    """
+
+    R: Decimals
+    q: Decimals
+    Z: Decimals
+    c: Decimals
+    group: Indices
+    U: Decimals
+    delta: Decimals
+
+    @property
+    def largest(self) -> Vector:
+        """The largest value of each column."""
+        return np.asarray(np.abs(floats(self.Z)).max(axis=0))
+
+    def without(self, j: int, value: Decimal) -> Pieces:
+        """Return the problem of the other weights if weight ``j`` has this value."""
+        kept = np.arange(self.R.size) != j
+        return self._replace(R=self.R[kept], q=self.q[kept], Z=self.Z[:, kept], c=self.c - self.Z[:, j] * value)
+
+    def tightened(self, at: Point) -> Pieces | None:
+        """Return the problem with margins that rounding of w cannot exceed; None if that costs too much."""
+        margin = TIGHT * ROUNDING * max(np.abs(self.Z) @ np.abs(at.w))
+        if margin * at.a.sum() > CHEAP * abs(at.value):
+            return None
+        return self._replace(c=self.c + margin)
+
+    def sums(self, values: Decimals) -> Decimals:
+        """Return the sum over each group."""
+        if self.U.size == self.group.size:
+            return values
+        out = np.full(self.U.size, ZERO)
+        np.add.at(out, self.group, values)
+        return out
+
+    def solved(self, check: Callable[[], None]) -> Point | None:
+        """Return the solution to some 20 digits; None if there is none to be found. ``check`` is called every step."""
+        at = _Interior(self)
+        for _ in range(MOST_STEPS):
+            check()
+            value, lacking = at.value_and_lacking()
+            if lacking <= SOLVED * abs(value) or max(abs(value), lacking) <= NOTHING:
+                return Point(at.w, at.a, value)
+            if not at.step():
+                return None
+        return None
+
+
+class _Interior:
+    """The iterates."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._p, self._n = pieces, pieces.group.size
+        p, bounded, free = pieces, slice(0, pieces.group.size), slice(pieces.group.size, None)
+        start = max(np.abs(p.c)) or ONE
+        self.w = np.full(p.R.size, ZERO)
+        sizes = p.sums(np.full(self._n, ONE))
+        self._s, self._xi = p.U / 2, np.full(p.U.size, start)
+        np.maximum.at(self._xi, p.group, p.c[bounded] + start)
+        of_free = (np.abs(p.c[free]) + start) / p.delta
+        self.a = np.concatenate([(p.U / (2 * sizes))[p.group], of_free])
+        self._r = np.concatenate([self._xi[p.group], p.delta * of_free]) - p.c
+
+    def value_and_lacking(self) -> tuple[Decimal, Decimal]:
+        """Return the objective, and what complementarity and stationarity lack of it."""
+        p, w, of_free = self._p, self.w, self.a[self._n :]
+        lacking = self.a @ self._r + self._s @ self._xi
+        for R, left, value in zip(p.R, self._stationarity(), w, strict=True):
+            lacking += left * left / (2 * R) if R else abs(left * value)
+        squares = (p.R * w * w).sum() + (p.delta * of_free * of_free).sum()
+        return squares / 2 + p.q @ w + p.U @ self._xi, lacking
+
+    def step(self) -> bool:
+        """Take a predictor and a corrector step; tells whether that led anywhere."""
+        count = self.a.size + self._s.size
+        mu = (self.a @ self._r + self._s @ self._xi) / count
+        self._factor()
+        w, a, r, s, xi = self._direction(np.full(self.a.size, ZERO), np.full(self._s.size, ZERO))
+        tau = self._longest(a, r, s, xi)
+        ahead = (self.a + tau * a) @ (self._r + tau * r) + (self._s + tau * s) @ (self._xi + tau * xi)
+        target = (ahead / count / mu) ** 3 * mu
+        w, a, r, s, xi = self._direction(target - a * r, target - s * xi)
+        tau = min(ONE, TO_BOUNDARY * self._longest(a, r, s, xi))
+        if not (tau > 0 and is_finite(w)):
+            return False
+        self.w = self.w + tau * w
+        self.a, self._r = self.a + tau * a, self._r + tau * r
+        self._s, self._xi = self._s + tau * s, self._xi + tau * xi
+        return True
+
+    def _stationarity(self) -> Decimals:
+        return self._p.R * self.w + self._p.q - self._p.Z.T @ self.a
+
+    def _factor(self) -> None:
+        """Factor R + Z' M Z, with M the inverse of what the equations of the dual variables have for a matrix."""
+        p, n = self._p, self._n
+        theta = self._r / self.a
+        theta[n:] += p.delta
+        self._D, kappa = ONE / theta, self._xi / self._s
+        self._share = kappa / (ONE + kappa * p.sums(self._D[:n]))
+        MZ = np.column_stack([self._M(column) for column in p.Z.T])
+        H = p.Z.T @ MZ
+        H[np.diag_indices(len(H))] += p.R
+        self._cholesky = Cholesky(H)
+
+    def _M(self, h: Decimals) -> Decimals:
+        p, n, out = self._p, self._n, self._D * h
+        out[:n] -= self._D[:n] * (self._share * p.sums(out[:n]))[p.group]
+        return out
+
+    def _direction(self, target_a: Decimals, target_s: Decimals) -> tuple[Decimals, ...]:
+        """Return the changes of w, a, r, s and xi that bring a r and s xi to their targets, to first order."""
+        p, n = self._p, self._n
+        of_r, of_xi = target_a / self.a - self._r, target_s / self._s - self._xi
+        h = of_r - (p.Z @ self.w - self._r - p.c)
+        h[:n] -= (self._xi + of_xi)[p.group]
+        h[n:] -= p.delta * self.a[n:]
+        w = self._cholesky.solve(p.Z.T @ self._M(h) - self._stationarity())
+        a = self._M(h - p.Z @ w)
+        s = -p.sums(a[:n])
+        return w, a, of_r - self._r / self.a * a, s, of_xi - self._xi / self._s * s
+
+    def _longest(self, *changes: Decimals) -> Decimal:
+        """Return the share of the changes, a whole step at the most, that leaves nothing negative."""
+        longest = ONE / TO_BOUNDARY
+        for values, change in zip((self.a, self._r, self._s, self._xi), changes, strict=True):
+            for value, by in zip(values, change, strict=True):
+                if value + longest * by < 0:
+                    longest = -value / by
+        return longest

@@ -1,0 +1,141 @@
+"""What is left of small problems that float64 could not solve: solved in decimals, rounded, and certified.
+
+If rounding has ended an engine at a gap that is not good, there may still be a model in float64 that is: the optimum to
+more digits, rounded. If that costs too much (at large C, and for columns that cancel each other), margins get room for
+rounding, and weights are rounded one after the other, the coarsest first; the others are solved for again each time, so
+that they make good what it has cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...data.matrix import Data
+from ...kernels.types import Matrix, Vector
+from ...solution import Certificate, Solution
+from ..clock import Ended
+from ..stop import GOOD_GAP, Stop
+from .decimals import DIGITS, floats
+from .interior import Point
+
+LARGEST = 3_000  # rows times weights: a second or two
+MOST_ROUNDED = 16  # weights that are rounded one by one: each is a problem of its own
+EXACT = "exact"  # what the solution's ``solver`` says then
+
+
+class Model(NamedTuple):
+    """Weights and dual variables in float64, with their certificate; intercepts, not their weights, are last."""
+
+    w: Vector
+    alpha: Vector | Matrix
+    certificate: Certificate
+
+
+class Exact(Protocol):
+    """A problem in decimals."""
+
+    @property
+    def pieces(self) -> Any:
+        """The problem, which can be ``solved``, ``tightened`` and done ``without`` a weight."""
+
+    def dual_variables(self, at: Point, check: Callable[[], None]) -> Vector | Matrix:
+        """Return the dual variables of the solution, rounded and feasible."""
+
+    def model(self, w: Vector, alpha: Vector | Matrix) -> Model:
+        """Return the model with the certificate of these very numbers."""
+
+
+def finished(
+    data: Data,
+    n_weights: int,
+    solution: Solution,
+    stop: Stop,
+    make: Callable[[], Exact],
+    keep: Callable[[Model], dict[str, Any]],
+    cancelled: Callable[[], bool] | None = None,
+) -> Solution:
+    """Return a better solution if the problem is small and this one has stalled; else this one.
+
+    ``make`` returns the problem in decimals, ``keep`` what a solution has of a model.
+    """
+    if solution.stop_reason not in ("rounding", "stalled") or solution.certificate.gap <= GOOD_GAP:
+        return solution
+    if data.n_rows * n_weights > LARGEST:
+        return solution
+    begun, left = perf_counter(), stop.after(solution.seconds).max_time
+
+    def check() -> None:
+        if (cancelled is not None and cancelled()) or (left is not None and perf_counter() - begun > left):
+            raise Ended("max_time")
+
+    found = None
+    try:
+        with localcontext(DIGITS):
+            found = best_model(make(), check)
+    except Ended:
+        pass
+    if found is None or not found.certificate.gap < solution.certificate.gap:
+        return solution
+    reason, converged = stop.outcome("rounding", found.certificate)
+    return replace(
+        solution,
+        **keep(found),
+        certificate=found.certificate,
+        converged=converged,
+        stop_reason=reason,
+        solver=f"{solution.solver}+{EXACT}",
+        seconds=solution.seconds + perf_counter() - begun,
+    )
+
+
+def best_model(exact: Exact, check: Callable[[], None]) -> Model | None:
+    """Return the best model that was found."""
+    pieces = exact.pieces
+    point = pieces.solved(check)
+    if point is None:
+        return None
+    alpha = exact.dual_variables(point, check)
+    best = exact.model(floats(point.w), alpha)
+    for rounded in (_tight, _one_by_one):
+        if best.certificate.gap <= GOOD_GAP:
+            break
+        w = rounded(pieces, point, check)
+        best = best if w is None else min(best, exact.model(w, alpha), key=lambda m: m.certificate.primal)
+    return best
+
+
+def _tight(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | None:
+    """Return weights in float64 whose margins have room for rounding; None if that is not to be had."""
+    tight = pieces.tightened(point)
+    found = tight and tight.solved(check)
+    return None if found is None else floats(found.w)
+
+
+def _one_by_one(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | None:
+    """Return weights in float64: the one whose last digit moves scores most first, then the others given that.
+
+    None if they are too many.
+    """
+    out, left = floats(point.w), list(range(point.w.size))
+    if len(left) > MOST_ROUNDED:
+        return None
+    largest = pieces.largest
+    while left:
+        j = int(np.argmax(np.spacing(np.abs(out[left])) * largest[left]))
+        pieces = pieces.without(j, Decimal(float(out[left[j]])))
+        del left[j]
+        if not left:
+            break
+        found = pieces.solved(check)
+        tight = found and pieces.tightened(found)
+        found = (tight and tight.solved(check)) or found
+        if found is None:
+            break
+        out[left] = floats(found.w)
+    return out

@@ -1,0 +1,129 @@
+"""Problems with an L1 or elastic-net penalty, in decimals: |w_j| is a sum of two pieces like those of a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cached_property
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from ...data.problem import Problem
+from ...kernels.losses import gap_term, primal_term, response
+from ...kernels.types import Vector
+from ...solution import Certificate, Solution
+from ..stop import Stop
+from .decimals import ONE, ZERO, Decimals, decimals, floats
+from .interior import Point
+from .last_resort import Model, finished
+from .rows import ExactRows, weights_and_variables
+
+NOTHING = Decimal("1e-20")  # share of the largest score that a weight makes which is zero
+VISIBLE = Decimal("1e-6")  # share by which bounds are exceeded
+LEAST_ROOM = Decimal("0.01")  # share of their bounds that dual variables keep, at the least
+MOST_SHRINKS = 20
+SHRUNK = 1.0 - 2.0**-52
+
+
+def finished_penalised(
+    problem: Problem,
+    solution: Solution,
+    stop: Stop,
+    l1: Vector,
+    l2: Vector,
+    cancelled: Callable[[], bool] | None,
+) -> Solution:
+    """Return a better solution of ``problem`` with these penalties if it is small and this one has stalled."""
+    if not problem.loss.slope_has_kinks:
+        return solution
+    data = problem.data
+    make = lambda: ExactPenalised(problem, l1, l2)  # noqa: E731
+    return finished(data, data.n_features + 1, solution, stop, make, weights_and_variables, cancelled)
+
+
+class ExactPenalised(ExactRows):
+    """The rows, and the penalty sum_j l1_j |w_j| + l2_j w_j^2/2."""
+
+    def __init__(self, problem: Problem, l1: Vector, l2: Vector) -> None:
+        super().__init__(problem, is_free=not (l1[-1] or l2[-1]))
+        self._l1, self._R = decimals(l1), decimals(l2)
+        bias = problem.data.rows.bias
+        if bias:
+            self._l1[-1] /= abs(Decimal(bias))
+            self._R[-1] /= Decimal(bias) ** 2
+
+    @cached_property
+    def pieces(self) -> Any:
+        """The penalty's pieces, then those of the losses."""
+        losses = super().pieces
+        penalised = np.flatnonzero(self._l1)
+        signs = np.full((penalised.size, self._l1.size), ZERO)
+        signs[np.arange(penalised.size), penalised] = ONE
+        U = np.tile(self._l1[penalised], 2)
+        return losses._replace(
+            Z=np.concatenate([signs, -signs, losses.Z]),
+            c=np.concatenate([np.full(U.size, ZERO), losses.c]),
+            group=np.arange(U.size),
+            U=U,
+        )
+
+    def dual_variables(self, at: Point, check: Callable[[], None]) -> Vector:
+        """Return the dual variables, scaled so that |v_j| <= l1_j if l2_j = 0.
+
+        If rounding makes v_j exceed that by far, bounds that leave room for it cost less than scaling.
+        """
+        alpha, room = self._rounded(at, check), ONE
+        over = self._excess(alpha)
+        while over > VISIBLE and room > LEAST_ROOM:
+            room = max(room - 2 * over, LEAST_ROOM)
+            roomy = self.pieces._replace(U=room * self.pieces.U).solved(check)
+            if roomy is None:
+                break
+            alpha = min(alpha, self._rounded(roomy, check), key=self._excess)
+            over = self._excess(alpha)
+        for _ in range(MOST_SHRINKS):
+            over = self._excess(alpha)
+            if over <= 0:
+                break
+            alpha = alpha * min(float(1 / (1 + over)), SHRUNK)
+        return alpha
+
+    def _rounded(self, at: Point, check: Callable[[], None]) -> Vector:
+        return super().dual_variables(at._replace(a=at.a[self.pieces.U.size :]), check)
+
+    def _excess(self, alpha: Vector) -> Decimal:
+        """Return by what share |v_j| exceeds l1_j at the most, if l2_j = 0."""
+        v = np.abs(self._Z.T @ decimals(alpha[self._which]))
+        return max(
+            (v_j / l1 - 1 for v_j, l1, l2 in zip(v, self._l1, self._R, strict=True) if l1 and not l2), default=ZERO
+        )
+
+    def model(self, w: Vector, alpha: Vector) -> Model:
+        """Return the model with its certificate; weights that make no difference are zero."""
+        loss, exact, own = self._problem.loss, decimals(w), alpha[self._which]
+        sizes = np.abs(exact) * np.abs(self._Z).max(axis=0)
+        w = np.where([bool(size <= NOTHING * max(sizes)) for size in sizes], 0.0, w)
+        exact = decimals(w)
+        m = floats(self._c - self._Z @ exact)
+        of_rows = list(zip(m.tolist(), own.tolist(), self._C, strict=True))
+        penalty = self._l1 * np.abs(exact) + self._R * exact * exact / 2
+        v = self._Z.T @ decimals(own)
+        over = [max(size, ZERO) for size in np.abs(v) - self._l1]
+        conjugate = [above * above / (2 * l2) if l2 else ZERO for above, l2 in zip(over, self._R, strict=True)]
+        of_weights = penalty + np.array(conjugate) - v * exact
+        if self._is_free:
+            of_weights[-1] = ZERO
+        primal = fsum([float(penalty.sum()), *(primal_term(loss, m, C) for m, _, C in of_rows)])
+        difference = fsum([float(of_weights.sum()), *(gap_term(loss, m, a, C) for m, a, C in of_rows)])
+        return Model(w, alpha, Certificate.of(self._violation(exact, m), primal, max(difference, 0.0)))
+
+    def _violation(self, w: Decimals, m: Vector) -> float:
+        """Return the largest violation of a weight, at the slopes of the losses."""
+        slopes = decimals([response(self._problem.loss, m_i, C) for m_i, C in zip(m.tolist(), self._C, strict=True)])
+        found = [
+            abs(slope + l1.copy_sign(w_j)) if w_j else max(abs(slope) - l1, ZERO)
+            for slope, l1, w_j in zip(self._R * w - self._Z.T @ slopes, self._l1, w, strict=True)
+        ]
+        return float(max(found))

@@ -1,0 +1,107 @@
+"""The problem of every loss with one dual variable per row, in decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cached_property
+from math import fsum, isinf
+from typing import Any
+
+import numpy as np
+
+from ...data.problem import Problem
+from ...kernels.losses import diagonal, gap_term, lower, missing, primal_term, pull, sign, upper
+from ...kernels.types import Vector
+from ...solution import Certificate, Solution
+from ..balance import SidesInMemory, balance
+from ..origin import small_copy
+from ..stop import Stop
+from .decimals import ONE, ZERO, decimals, floats
+from .interior import Pieces, Point
+from .last_resort import Model, finished
+from .smooth import LogisticPieces
+
+NOTHING = 1e-20  # share of the largest dual variable that is none
+
+
+def finished_rows(problem: Problem, solution: Solution, stop: Stop, *, free: bool, cancelled: Any = None) -> Solution:
+    """Return a better solution of ``problem`` if it is small and this one has stalled."""
+    data = problem.data
+    make = lambda: ExactRows(problem, free)  # noqa: E731
+    return finished(data, data.n_features + 1, solution, stop, make, weights_and_variables, cancelled)
+
+
+def weights_and_variables(model: Model) -> dict[str, Any]:
+    """Return what a solution has of a model."""
+    return {"w": model.w[:-1], "intercept": float(model.w[-1]), "alpha": model.alpha}
+
+
+class ExactRows:
+    """The rows of a problem that count; the last column is that of the intercept, all ones."""
+
+    def __init__(self, problem: Problem, is_free: bool) -> None:
+        self._problem, self._is_free = problem, is_free
+        X, bias = small_copy(problem.data), problem.data.rows.bias
+        assert X is not None
+        C = np.broadcast_to(problem.C_values, problem.data.n_rows)
+        self._which = np.flatnonzero(C > 0.0)
+        self._C, y = C[self._which].tolist(), problem.y[self._which].tolist()
+        s = np.array([float(sign(problem.loss, target)) for target in y])
+        columns = np.column_stack([X, np.full(len(X), float(bias != 0.0))])
+        self._Z = decimals(s[:, None] * columns[self._which])
+        self._c = decimals([float(missing(problem.loss, target, 0.0)) for target in y])
+        self._R = np.full(columns.shape[1], ONE)
+        if bias:
+            self._R[-1] = ZERO if is_free else ONE / Decimal(bias) ** 2
+
+    @cached_property
+    def pieces(self) -> Any:
+        """The losses as sums of pieces: one for each sign that a dual variable may have."""
+        loss = self._problem.loss
+        if not loss.slope_has_kinks:
+            return LogisticPieces(self._R, self._Z, self._c, decimals(self._C))
+        epsilon = Decimal(getattr(loss, "epsilon", 0.0))
+        bounds = {1: [upper(loss, C) for C in self._C], -1: [-lower(loss, C) for C in self._C]}
+        self._sides = [side for side in (1, -1) if bounds[side][0] > 0.0]
+        U = [bound for side in self._sides for bound in bounds[side]]
+        is_bounded = not isinf(U[0])
+        delta = [diagonal(loss, C) for C in self._C] * len(self._sides)
+        return Pieces(
+            self._R,
+            np.full(self._R.size, ZERO),
+            np.concatenate([side * self._Z for side in self._sides]),
+            np.concatenate([side * self._c - epsilon for side in self._sides]),
+            np.arange(len(U) * is_bounded),
+            decimals(U if is_bounded else []),
+            decimals([] if is_bounded else delta),
+        )
+
+    def dual_variables(self, at: Point, check: Callable[[], None]) -> Vector:
+        """Return the dual variables, rounded, those next to zero at zero."""
+        problem, out = self._problem, np.zeros(self._problem.data.n_rows)
+        loss, alpha = problem.loss, at.a
+        if loss.slope_has_kinks:
+            of_sides = at.a.reshape(len(self._sides), -1)
+            alpha = sum(side * of_side for side, of_side in zip(self._sides, of_sides, strict=True))
+        rounded = floats(alpha)
+        if loss.reaches_bounds:
+            rounded[np.abs(rounded) <= NOTHING * np.abs(rounded).max()] = 0.0
+        limits = [(lower(loss, C), upper(loss, C)) for C in self._C]
+        out[self._which] = [min(max(a, low), high) for a, (low, high) in zip(rounded, limits, strict=True)]
+        if self._is_free:
+            balance(SidesInMemory(problem, out))
+        return out
+
+    def model(self, w: Vector, alpha: Vector) -> Model:
+        """Return the model with its certificate, from margins that are rounded but once."""
+        loss, exact, own = self._problem.loss, decimals(w), alpha[self._which]
+        m = floats(self._c - self._Z @ exact)
+        of_rows = list(zip(m.tolist(), own.tolist(), self._C, strict=True))
+        apart = self._R * exact - self._Z.T @ decimals(own)
+        of_weights = sum((left * left / (2 * R) for left, R in zip(apart, self._R, strict=True) if R), ZERO)
+        regulariser = (self._R * exact * exact).sum() / 2
+        primal = fsum([float(regulariser), *(primal_term(loss, m, C) for m, _, C in of_rows)])
+        difference = fsum([float(of_weights), *(gap_term(loss, m, a, C) for m, a, C in of_rows)])
+        violation = max(abs(pull(loss, m, a, C)[0]) for m, a, C in of_rows)
+        return Model(w, alpha, Certificate.of(float(violation), primal, difference))

@@ -1,0 +1,135 @@
+"""Small problems in decimals: the same solution as Newton's method on easy data, and a good one if float64 gave up."""
+
+import warnings
+from dataclasses import replace
+from decimal import localcontext
+
+import numpy as np
+import pytest
+from fault_rows import row
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import EVERY_LOSS, MARGIN_LOSSES, classification, regression
+from random_cases import KINDS, draw
+from truth import complaints
+
+from hingeline import LinearSVC, LinearSVR, LogisticRegression, SquaredHinge, solve
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
+from hingeline.solvers.exact import last_resort
+from hingeline.solvers.exact.decimals import DIGITS
+from hingeline.solvers.exact.penalised import ExactPenalised
+from hingeline.solvers.exact.rows import ExactRows, finished_rows
+from hingeline.solvers.stop import GOOD_GAP, Stop
+
+
+def do_nothing():
+    pass
+
+
+def solved(exact):
+    with localcontext(DIGITS):
+        return last_resort.best_model(exact, do_nothing)
+
+
+def small(name):
+    X, y = (classification if name in MARGIN_LOSSES else regression)(14, 3)
+    return X, y.astype(np.float64)
+
+
+def problem_of(X, y, loss, bias=2.0):
+    return make_problem(read_data(X, bias, 1), y, None, loss)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_agrees_with_newton(name, free):
+    (X, y), loss = small(name), EVERY_LOSS[name](0.7)
+    found = solved(ExactRows(problem_of(X, y, loss), free))
+    expected = solve(X, y, loss, bias=2.0, free_intercept=free, gap_tol=1e-12)
+    assert found.certificate.gap <= 1e-13
+    assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=1e-11)
+    np.testing.assert_allclose(found.w[:-1], expected.w, atol=1e-5)
+    assert found.w[-1] == pytest.approx(expected.intercept, abs=1e-5)
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.4])
+def test_penalties_agree_with_proximal_newton(l1_ratio):
+    (X, y), loss = small("squared_hinge"), SquaredHinge(0.7)
+    l1 = np.full(X.shape[1] + 1, l1_ratio)
+    found = solved(ExactPenalised(problem_of(X, y, loss), l1, 1.0 - l1))
+    expected = solve(X, y, loss, bias=2.0, l1_ratio=l1_ratio, gap_tol=1e-10)
+    assert found.certificate.gap <= 1e-12
+    assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=1e-9)
+    np.testing.assert_array_equal(found.w[:-1] == 0.0, expected.w == 0.0)
+
+
+def stalled(problem):
+    s = solve(*small("hinge"), EVERY_LOSS["hinge"](0.7), bias=2.0)
+    worse = s.certificate._replace(dual=0.0, gap=1.0)
+    return replace(s, alpha=0.0 * s.alpha, certificate=worse, converged=False, stop_reason="stalled")
+
+
+def test_takes_over_from_a_run_that_has_stalled():
+    problem = problem_of(*small("hinge"), EVERY_LOSS["hinge"](0.7))
+    before = stalled(problem)
+    after = finished_rows(problem, before, Stop(), free=False)
+    assert after.converged
+    assert after.certificate.gap <= 1e-12
+    assert after.solver == f"{before.solver}+exact"
+
+
+def test_leaves_alone_what_has_converged_or_is_large(monkeypatch):
+    problem = problem_of(*small("hinge"), EVERY_LOSS["hinge"](0.7))
+    before = stalled(problem)
+    good = replace(before, certificate=before.certificate._replace(gap=0.5 * GOOD_GAP))
+    for solution in (good, replace(before, stop_reason="max_iter")):
+        assert finished_rows(problem, solution, Stop(), free=False) is solution
+    monkeypatch.setattr(last_resort, "LARGEST", 10)
+    assert finished_rows(problem, before, Stop(), free=False) is before
+
+
+def test_obeys_max_time_and_cancellation():
+    problem = problem_of(*small("hinge"), EVERY_LOSS["hinge"](0.7))
+    before = stalled(problem)
+    assert finished_rows(problem, before, Stop(max_time=1e-9), free=False) is before
+    assert finished_rows(problem, before, Stop(), free=False, cancelled=lambda: True) is before
+
+
+def fit(model, X, y, weights=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit(X, y, sample_weight=weights)
+    assert complaints(model, X, y, weights) == []
+    return model
+
+
+# Problems that float64 gives up: empty bands, margins at the rounding of C, dual variables of zero, bounds |v_j| <= 1.
+@pytest.mark.parametrize("number", [500146, 501271, 501889, 500139, 501217, 501853, 1000246])
+def test_solves_what_float64_gives_up(number):
+    case = draw(number, any_layout=False)
+    model = fit(case.model, case.X, case.y, case.sample_weight)
+    if case.then_C is not None:
+        fit(model.set_params(C=case.then_C), case.X, case.y, case.sample_weight)
+    assert model.converged_
+    assert model.duality_gap_ <= GOOD_GAP
+
+
+@row("x-cancels")
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+def test_columns_of_timestamps(seed):
+    rng = np.random.default_rng(seed)
+    X = KINDS["timestamps"](rng, int(rng.integers(5, 20)), int(rng.integers(2, 6)))
+    y = np.arange(len(X)) % 3
+    how = {"C": 10.0 ** rng.uniform(-4, 4), "random_state": 0}
+    models = [
+        LinearSVC(loss="hinge", fit_intercept="free", **how),
+        LinearSVC(penalty="l1", **how),
+        LogisticRegression(**how),
+        LinearSVR(loss="epsilon_insensitive", epsilon=0.1, fit_intercept="free", **how),
+    ]
+    model = models[seed % 4]
+    fit(model, X, y if seed % 4 > 1 else (y > 0).astype(int))
+    assert model.converged_
+    assert model.duality_gap_ <= GOOD_GAP
