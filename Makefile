@@ -59,7 +59,7 @@ format: $(VENV)/all.stamp  ## let ruff rewrite what it can
 	$(BIN)/ruff format
 
 docs: $(VENV)/all.stamp  ## the site, in build/site, with the examples run; warnings are errors
-	rm -rf docs/gallery build/site
+	rm -rf docs/gallery docs/pictures build/site
 	$(CACHED) $(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d build/doctrees docs build/site
 	@echo "open build/site/index.html"
 
@@ -82,7 +82,7 @@ bench:  ## say how to run the benchmarks
 	@ls benchmarks/*.py 2>/dev/null | sed 's|^|  $(BIN)/python |' || true
 
 clean:  ## remove the virtual environments, caches and build products
-	rm -rf $(VENV) .venv-* .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/gallery
+	rm -rf $(VENV) .venv-* .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/gallery docs/pictures
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -1,8 +1,9 @@
 """The site, built by Sphinx: see `make docs`.
 
 Sphinx, since it reads numpydoc's docstrings and runs a gallery of scripts, as the sites of scientific Python do; MyST
-lets the pages stay Markdown, which is also read in the repository and whose code blocks the tests run. Nothing is
-fetched, neither by the build nor by a reader: no fonts or scripts from elsewhere, and formulas are MathML.
+lets the pages stay Markdown, which is also read in the repository and whose code blocks the tests run. A reader fetches
+nothing from elsewhere: no fonts, no scripts, and formulas are MathML. Neither does the build, unless SITE_INTERSPHINX=1
+asks for the inventories of other projects, whose names in docstrings then become links.
 """
 
 import os
@@ -14,7 +15,10 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
 
 from hingeline import __version__  # noqa: E402
 
+WITH_OTHERS = os.environ.get("SITE_INTERSPHINX") == "1"  # needs a network
+
 project = "hingeline"
+REPOSITORY = "https://github.com/hingeline/hingeline/"
 author = "The hingeline developers"
 copyright = author
 version = release = __version__
@@ -23,13 +27,24 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    *["sphinx.ext.intersphinx"] * WITH_OTHERS,
     "sphinx_gallery.gen_gallery",
     "site_commands",
     "site_docstrings",
     "site_formulas",
     "site_links",
+    "site_pictures",
     "site_reference",
 ]
+
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+    "matplotlib": ("https://matplotlib.org/stable", None),
+    "dask": ("https://docs.dask.org/en/stable", None),
+}
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -58,8 +73,17 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = "hingeline"
-html_static_path = ["static"]
+html_static_path = ["static", "pictures"]
+(Path(__file__).parent / "pictures").mkdir(exist_ok=True)  # site_pictures fills it
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
+html_theme_options = {
+    "source_repository": REPOSITORY,
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "footer_icons": [{"name": "Repository", "url": REPOSITORY, "html": "Repository", "class": "repository"}],
+}
+exclude_patterns = ["pictures", "results"]
 html_copy_source = False
 html_show_sphinx = False
 pygments_style, pygments_dark_style = "tango", "monokai"

@@ -2,8 +2,8 @@
 From the shell and back
 =======================
 
-``hingeline train`` and ``predict`` take LIBLINEAR's options and write its files. A model trained there is loaded in
-Python, and one trained in Python predicts there.
+``hingeline train`` and ``predict`` take LIBLINEAR's options and write its files. A model trained there can be
+loaded in Python, and one trained in Python can predict there.
 """
 
 import subprocess
@@ -11,11 +11,13 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris
 
 from hingeline import LinearSVC
 from hingeline.io import dump_svmlight, load_model, save_model
+from hingeline.viz import CPathDisplay
 
 folder = TemporaryDirectory()
 
@@ -58,4 +60,11 @@ svc = LinearSVC(loss="hinge", C=10.0, random_state=0).fit(X[::2], y[::2])
 save_model(svc, Path(folder.name, "ours.model"), format="liblinear")
 hingeline("predict test.svm ours.model output")
 assert (np.loadtxt(Path(folder.name, "output")) == svc.predict(X[1::2])).all()
+
+# %%
+# C by cross-validation. The command leaves its results in a folder, which Python can draw.
+
+hingeline("search -s 3 -v 5 --out search train.svm")
+CPathDisplay.from_search(Path(folder.name, "search"))
+plt.show()
 folder.cleanup()

@@ -7,6 +7,7 @@ Here the cluster is two workers within this process; elsewhere it is ``Client("t
 """
 
 import dask.array as da
+import matplotlib.pyplot as plt
 import numpy as np
 from dask.distributed import Client, LocalCluster
 
@@ -35,6 +36,13 @@ assert abs(model.objective_ / alone.objective_ - 1) < 2e-4
 
 last = model.history_[-1]
 print(f"{model.n_iter_} iterations: {last['bytes'] / 1e3:.0f} kB to and from the workers")
+
+figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+seconds = [model.history_["computing"], model.history_["communicating"]]
+ax.stackplot(np.arange(len(model.history_)), *seconds, labels=["computing", "communicating"], alpha=0.8)
+ax.set(xlabel="iteration of Newton's method", ylabel="seconds so far")
+ax.legend(loc="upper left")
+plt.show()
 
 # %%
 # Predictions and scores are lazy, and ``to_local`` gives an estimator that needs no cluster.

@@ -6,6 +6,7 @@ Which package does a documentation string come from? The texts are those of the 
 example needs no data set. The pipeline is the usual one of scikit-learn, with hingeline's ``LinearSVC`` at its end.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import scipy.signal
 import scipy.stats
@@ -14,6 +15,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from hingeline import LinearSVC
+from hingeline.viz import WeightsDisplay
 
 
 def texts_of(module):
@@ -37,7 +39,7 @@ scores = cross_val_score(pipeline, texts, labels, cv=5)
 print(f"{len(texts)} texts, accuracy {scores.mean():.3f} +- {scores.std():.3f}")
 
 # %%
-# Which words speak most for each package, and how good the three machines are.
+# Which words speak most for each package, and how good the three models are.
 
 pipeline.fit(texts, labels)
 svc = pipeline[-1]
@@ -45,3 +47,9 @@ names = pipeline[0].get_feature_names_out()
 for label, weights, gap in zip(svc.classes_, svc.coef_, svc.per_class_["duality_gap"], strict=True):
     print(f"{label:13} {' '.join(names[np.argsort(-weights)[:7]])}   (within {gap:.0e} of the optimum)")
 assert scores.mean() > 0.8
+
+# %%
+# The same as a picture.
+
+WeightsDisplay.from_estimator(svc, feature_names=names, top=6)
+plt.show()
