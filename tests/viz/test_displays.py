@@ -36,20 +36,68 @@ def lines_of(ax):
 class TestConvergence:
     @pytest.mark.parametrize("x", ["seconds", "steps", "sweeps"])
     def test_lines_are_the_histories(self, x):
-        display = ConvergenceDisplay.from_estimators(BINARY, x=x)
+        display = ConvergenceDisplay.from_estimators(BINARY, x=x, y=("objective", "gap", "violation"))
         assert display.ax_ is display.axes_[0]
         assert display.figure_ is display.ax_.figure
-        for ax, what in zip(display.axes_, ("violation", "gap"), strict=True):
-            assert ax.get_yscale() == "log"
-            for name, model in BINARY.items():
-                history = model.history_
-                there = ~np.isnan(history[what])
-                at = np.arange(1, history.size + 1) if x == "sweeps" else history[x]
-                line = lines_of(ax)[name]
-                np.testing.assert_array_equal(line.get_xdata(), at[there])
-                np.testing.assert_array_equal(line.get_ydata(), history[what][there])
-        assert lines_of(display.axes_[0])["_tol"].get_ydata()[0] == 0.01
-        assert len({line.get_color() for line in display.ax_.get_lines()}) == 3
+        of_objective, of_gap, of_violation = map(lines_of, display.axes_)
+        for name, model in BINARY.items():
+            history = model.history_
+            at = np.arange(1, history.size + 1) if x == "sweeps" else history[x]
+            estimate = (history["objective"] - history["lower_bound"]) / history["objective"]
+            gap = np.where(np.isnan(history["gap"]), estimate, history["gap"])
+            for line, values in (
+                (of_objective[name], history["objective"]),
+                (of_objective[f"_lower bound of {name}"], history["lower_bound"]),
+                (of_gap[name], gap),
+                (of_violation[name], history["violation"]),
+            ):
+                np.testing.assert_array_equal(line.get_xdata(), at)
+                np.testing.assert_allclose(line.get_ydata(), values)
+        assert of_violation["_tol"].get_ydata()[0] == 0.01
+        assert len({line.get_color() for line in display.axes_[2].get_lines()}) == 3
+
+    @pytest.mark.parametrize("solver", ["auto", "baseline", "avsf", "hybrid", "newton"])
+    @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+    def test_by_default_no_panel_is_empty(self, loss, solver):
+        """Two curves that meet, and a gap that falls by orders of magnitude."""
+        model = LinearSVC(loss=loss, solver=solver, random_state=0).fit(X, Y)
+        for x in ("seconds", "steps", "sweeps"):
+            display = ConvergenceDisplay.from_estimator(model, x=x)
+            upper, lower, *_ = (line.get_ydata() for line in display.axes_[0].get_lines())
+            assert min(upper.size, lower.size) >= 2
+            assert upper[-1] - lower[-1] < 0.01 * upper[-1]
+            gap = lines_of(display.axes_[1])[model.solver_].get_ydata()
+            assert gap.size >= 2
+            assert gap[-1] < 0.01 * gap[0]
+
+    def test_a_change_of_engine_is_marked(self):
+        s = solve(X, Y, SquaredHinge(C=100.0), solver="hybrid", tol=1e-8, random_state=0)
+        assert s.solver == "hybrid+newton"
+        display = ConvergenceDisplay.from_solutions({"mine": s}, x="sweeps")
+        first = s.history["sweep"][s.history["phase"] == 1][0]
+        for ax in display.axes_:
+            assert first - 1 < lines_of(ax)["_phase"].get_xdata()[0] < first
+            assert "newton" in [text.get_text() for text in ax.texts]
+
+    def test_fits_without_steps_have_no_entry(self):
+        fits = {**BINARY, "newton": LinearSVC(loss="hinge", solver="newton").fit(X, Y)}
+        display = ConvergenceDisplay.from_estimators(fits, x="steps")
+        for ax in display.axes_:
+            assert "newton" not in lines_of(ax)
+        assert [text.get_text() for text in display.axes_[1].get_legend().get_texts()] == list(BINARY)
+        display = ConvergenceDisplay.from_estimator(fits["newton"], x="steps")
+        assert display.ax_.get_xlabel() == "sweeps"
+
+    def test_without_bounds_the_violation_is_drawn(self):
+        history = BINARY["avsf"].history_.copy()
+        history["objective"][:-1] = history["lower_bound"][:-1] = np.nan
+        display = ConvergenceDisplay(histories={"avsf": history}).plot()
+        assert [ax.get_ylabel() for ax in display.axes_] == ["violation", "relative duality gap"]
+
+    def test_histories_of_earlier_versions(self):
+        history = BINARY["avsf"].history_[["sweep", "seconds", "steps", "violation", "gap"]]
+        display = ConvergenceDisplay(histories={"old": history}).plot()
+        np.testing.assert_array_equal(lines_of(display.ax_)["old"].get_ydata(), history["violation"])
 
     def test_displays_are_overlaid_with_other_colours(self):
         first = ConvergenceDisplay.from_estimator(BINARY["avsf"])
@@ -57,7 +105,7 @@ class TestConvergence:
         assert second.figure_ is first.figure_
         lines = lines_of(second.ax_)
         assert lines["avsf"].get_color() != lines["hybrid"].get_color()
-        assert [text.get_text() for text in second.ax_.get_legend().get_texts()] == ["avsf", "hybrid"]
+        assert [text.get_text() for text in second.axes_[1].get_legend().get_texts()] == ["avsf", "hybrid"]
 
     def test_one_line_a_class_and_one_panel(self):
         ax = Figure().add_subplot()
@@ -68,15 +116,14 @@ class TestConvergence:
 
     def test_many_lines_have_no_legend(self):
         histories = {str(k): BINARY["avsf"].history_ for k in range(20)}
-        ax = ConvergenceDisplay(histories=histories).plot().ax_
+        ax = ConvergenceDisplay(histories=histories).plot().axes_[1]
         assert len(ax.get_lines()) == 20
         assert ax.get_legend() is None
 
     def test_solutions_and_a_goal_for_the_gap(self):
         solution = solve(X, Y, gap_tol=1e-4, solver="hybrid", random_state=0)
         display = ConvergenceDisplay.from_solutions({"mine": solution})
-        gap = solution.history["gap"]
-        np.testing.assert_array_equal(lines_of(display.axes_[1])["mine"].get_ydata(), gap[~np.isnan(gap)])
+        assert lines_of(display.axes_[1])["mine"].get_ydata()[-1] == solution.certificate.gap
         model = LinearSVC(gap_tol=1e-4).fit(X, Y)
         display = ConvergenceDisplay.from_estimators([model, model])
         assert {"_gap_tol", model.solver_, f"{model.solver_} (2)"} <= set(lines_of(display.axes_[1]))

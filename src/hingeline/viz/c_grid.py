@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKERS = style.MARKERS[:5]
+PANEL = (4.8, 3.6)  # inches
 
 
 class CGridDisplay(style.Panels):
@@ -51,20 +52,21 @@ class CGridDisplay(style.Panels):
 
     def plot(self, ax: Axes | None = None) -> CGridDisplay:
         """Draw on ``ax``, or on new axes that pyplot makes; return the display."""
-        self._make_axes(ax, 1, 1, None)
+        self._make_axes(ax, 1, 1, PANEL)
         ax = self.ax_
         C = np.asarray(self.C, dtype=float)
         order = np.argsort(C)
+        colours = style.many_colours(len(self.seconds))
         for k, (name, values) in enumerate(self.seconds.items()):
             seconds = np.asarray(values, dtype=float)
-            style = {"marker": MARKERS[k % len(MARKERS)], **(self.styles or {}).get(name, {})}
-            (line,) = ax.plot(C[order], seconds[order], label=name, **style)
+            look = {"marker": MARKERS[k % len(MARKERS)], "color": colours[k], **(self.styles or {}).get(name, {})}
+            (line,) = ax.plot(C[order], seconds[order], label=name, **look)
             hollow = np.asarray(self.capped[name] if self.capped else np.zeros(C.size), dtype=bool)
             if hollow.any():
                 colour = line.get_color()
                 white: dict[str, Any] = {"linestyle": "", "markerfacecolor": "white", "label": f"{name}, capped"}
-                ax.plot(C[hollow], seconds[hollow], marker=style["marker"], color=colour, **white)
+                ax.plot(C[hollow], seconds[hollow], marker=look["marker"], color=colour, **white)
         ax.set(xscale="log", yscale="log", xlabel="C", ylabel="training time [s]")
         ax.grid(True, which="major", alpha=0.3)
-        ax.legend()
+        ax.legend(fontsize="small")
         return self

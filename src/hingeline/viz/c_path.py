@@ -109,7 +109,7 @@ class CPathDisplay(style.Panels):
         if ax is not None:
             draw = draw[: np.asarray(ax, dtype=object).size]
         shared = {"sharex": True} if ax is None else {}
-        self._make_axes(ax, len(draw), 1, (5.6, 2.9), **shared)
+        self._make_axes(ax, len(draw), 1, (5.2, 2.6), **shared)
         for panel, function in zip(self.axes_, draw, strict=True):
             function(panel)
             panel.set(xscale="log")
@@ -135,7 +135,7 @@ class CPathDisplay(style.Panels):
             if value is not None:
                 ax.axvline(value, color=colour, linestyle=line, label=f"{name}: C = {value:.3g}")
         ax.set_ylabel(self.score_name)
-        ax.legend(fontsize="small")
+        ax.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
 
     def _time(self, ax: Axes) -> None:
         assert self.seconds is not None
@@ -144,6 +144,7 @@ class CPathDisplay(style.Panels):
         ax.plot(self.Cs[there], total, marker="s", color=style.BLACK)
         folds = "" if self.seconds.shape[1] == 1 else ", all folds"
         ax.set(yscale="log", ylabel=f"training time [s]{folds}")
+        style.plain_numbers(ax)
 
 
 def _rows(values: Any, order: np.ndarray, name: str) -> np.ndarray | None:

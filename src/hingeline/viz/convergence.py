@@ -1,11 +1,13 @@
-"""How a fit converged: violation and gap against seconds or steps."""
+"""How a fit converged: objective and lower bound, gap and violation against seconds, steps or sweeps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from hingeline.estimators.per_class import present_history
 
 from . import style
 
@@ -13,13 +15,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 X_LABELS = {"seconds": "seconds", "steps": "steps (visits of rows)", "sweeps": "sweeps"}
-Y_LABELS = {"violation": "violation", "gap": "relative duality gap"}
-FEW = 60  # points that are marked one by one
+Y_LABELS = {"objective": "objective", "gap": "relative duality gap", "violation": "violation"}
+PANEL = (3.6, 2.8)  # inches: two panels fill the width of a page
+FEW = 40  # points that are marked one by one
 APART = 10.0  # if one fit took so many times as long as another, both are seen only on a logarithmic axis
+ROUNDING = 1e-16  # smaller relative gaps are drawn as this one
+MOST_NAMED_PHASES = 3  # fits whose change of engine is marked
+
+
+class _Curve(NamedTuple):
+    """One line of a panel: its values (NaN if there is none), and how it is drawn."""
+
+    values: np.ndarray
+    line: str = "-"
+    named: bool = True
 
 
 class ConvergenceDisplay(style.Panels):
-    """Histories of fits, overlaid: one panel for the violation, one for the gap.
+    """Histories of fits, overlaid: objective and lower bound, which meet, and the gap between them.
 
     Parameters
     ----------
@@ -27,6 +40,8 @@ class ConvergenceDisplay(style.Panels):
         ``history_`` of an estimator (or ``Solution.history``), by the name of the fit.
     tol, gap_tol : float, optional
         The goals, drawn as horizontal lines.
+    solvers : mapping of str to str, optional
+        The engines that each fit has used, such as "hybrid+newton": a change is marked by a vertical line.
 
     Attributes
     ----------
@@ -38,12 +53,17 @@ class ConvergenceDisplay(style.Panels):
     """
 
     def __init__(
-        self, *, histories: Mapping[str, np.ndarray], tol: float | None = None, gap_tol: float | None = None
+        self,
+        *,
+        histories: Mapping[str, np.ndarray],
+        tol: float | None = None,
+        gap_tol: float | None = None,
+        solvers: Mapping[str, str] | None = None,
     ) -> None:
         if not histories:
             raise ValueError("histories is empty: there is nothing to draw.")
-        self.histories = dict(histories)
-        self.tol, self.gap_tol = tol, gap_tol
+        self.histories = {name: present_history(history) for name, history in histories.items()}
+        self.tol, self.gap_tol, self.solvers = tol, gap_tol, dict(solvers or {})
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **how: Any) -> Any:
@@ -64,6 +84,7 @@ class ConvergenceDisplay(style.Panels):
         """Draw the fits of several estimators, named by a mapping or by their engines."""
         named = estimators.items() if isinstance(estimators, Mapping) else [(None, e) for e in estimators]
         histories: dict[str, np.ndarray] = {}
+        solvers: dict[str, str] = {}
         goals: list[tuple[Any, Any]] = []
         for name, estimator in named:
             if not hasattr(estimator, "history_"):
@@ -72,17 +93,20 @@ class ConvergenceDisplay(style.Panels):
             labels, whole = estimator.per_class_["label"], estimator.history_
             for k, part in enumerate([f"class {label}" for label in labels] if labels.size > 1 else [""]):
                 label = f"{name}, {part}" if name and part else name or part or estimator.solver_
-                histories[_unused(label, histories)] = whole[whole["problem"] == k]
+                label = _unused(label, histories)
+                histories[label] = whole[whole["problem"] == k]
+                solvers[label] = str(estimator.per_class_["solver"][k])
         tol, gap_tol = (goal if len(set(goal)) == 1 else (None,) for goal in zip(*goals, strict=True))
-        return cls(histories=histories, tol=tol[0], gap_tol=gap_tol[0]).plot(ax=ax, **how)
+        return cls(histories=histories, tol=tol[0], gap_tol=gap_tol[0], solvers=solvers).plot(ax=ax, **how)
 
     @classmethod
     def from_solutions(cls, solutions: Mapping[str, Any], *, ax: Any = None, **how: Any) -> Any:
         """Draw what ``solve`` returned, by name."""
-        return cls(histories={name: s.history for name, s in solutions.items()}).plot(ax=ax, **how)
+        histories = {name: s.history for name, s in solutions.items()}
+        return cls(histories=histories, solvers={name: s.solver for name, s in solutions.items()}).plot(ax=ax, **how)
 
     def plot(
-        self, ax: Any = None, *, x: str = "seconds", y: str | Sequence[str] = ("violation", "gap")
+        self, ax: Any = None, *, x: str = "seconds", y: str | Sequence[str] = ("objective", "gap")
     ) -> ConvergenceDisplay:
         """Draw; return the display.
 
@@ -91,43 +115,101 @@ class ConvergenceDisplay(style.Panels):
         ax : Axes or array of Axes, optional
             One for each of ``y``. Default: new ones that pyplot makes.
         x : {"seconds", "steps", "sweeps"}
-        y : {"violation", "gap"}, or both
-            The gap is drawn for the sweeps that computed it: those that checked it for ``gap_tol``, and the last one.
+            Newton's method makes no steps: its fits are left out, or all are drawn against sweeps if no fit makes any.
+        y : {"objective", "gap", "violation"}, or several of them
+            The smallest objective (solid) and the largest lower bound (dashed) so far; the relative gap between them;
+            the largest violation of the optimality conditions. If a history has no bounds, as those of some fits with
+            a free intercept, its violation is drawn instead.
         """
         ys = [y] if isinstance(y, str) else list(y)
         for value, known in ((x, X_LABELS), *((name, Y_LABELS) for name in ys)):
             if value not in known:
                 raise ValueError(f"{value!r} is unknown: choose among {', '.join(known)}.")
-        self._make_axes(ax, 1, len(ys), (5.2, 3.8))
-        for panel, what in zip(self.axes_, ys, strict=True):
-            self._draw(panel, x, what)
+        if not any(np.any(np.isfinite(h["objective"][:-1])) for h in self.histories.values()):
+            ys = list(dict.fromkeys("violation" if name == "objective" else name for name in ys))
+        if x == "steps" and not any(history["steps"].any() for history in self.histories.values()):
+            x = "sweeps"
+        self._make_axes(ax, 1, len(ys), PANEL)
+        for panel, what in zip(self.axes_, ys, strict=False):
+            self._draw(panel, x, what, is_last=what == ys[-1])
         return self
 
-    def _draw(self, ax: Axes, x: str, what: str) -> None:
+    def _draw(self, ax: Axes, x: str, what: str, is_last: bool) -> None:
         before = style.used_lines(ax)
-        colours = style.many_colours(before + len(self.histories))[before:]
-        for k, ((name, history), colour) in enumerate(zip(self.histories.items(), colours, strict=True)):
+        drawn = {name: h for name, h in self.histories.items() if x != "steps" or h["steps"].any()}
+        colours = style.many_colours(before + len(drawn))[before:]
+        crowded = len(drawn) > len(style.COLOURS)
+        for k, ((name, history), colour) in enumerate(zip(drawn.items(), colours, strict=True)):
             at = history["sweep" if x == "sweeps" else x]
-            there = history[what] > 0.0  # NaN if it was not computed; zero has no logarithm
-            crowded = len(self.histories) > len(style.COLOURS)
-            marked = np.count_nonzero(there) <= (1 if crowded else FEW)
-            marker = style.MARKERS[(before + k) % len(style.MARKERS)] if marked else None
-            thin = 0.8 if crowded else 1.4
-            ax.plot(
-                at[there], history[what][there], color=colour, marker=marker, markersize=4, linewidth=thin, label=name
-            )
-        goal = self.tol if what == "violation" else self.gap_tol
+            marker = style.MARKERS[(before + k) % len(style.MARKERS)]
+            for curve in _curves(history, what):
+                there = np.isfinite(curve.values)
+                marked = np.count_nonzero(there) <= (1 if crowded else FEW) and curve.named
+                label = name if curve.named else f"_lower bound of {name}"
+                how: dict[str, Any] = {"marker": marker if marked else None, "markersize": 3.5, "linestyle": curve.line}
+                ax.plot(at[there], curve.values[there], color=colour, linewidth=0.8 if crowded else 1.4, label=label,
+                        **how)  # fmt: skip
+            if len(drawn) <= MOST_NAMED_PHASES:
+                self._mark_phases(ax, name, history["phase"], at, colour)
+        lines = [line for line in ax.get_lines() if _named(line)]
+        values = [np.asarray(line.get_ydata()) for line in ax.get_lines() if _is_curve(line)]
+        self._goal(ax, what)
+        ends = [float(np.max(points)) for line in lines if np.size(points := line.get_xdata())]
+        apart = bool(ends) and max(ends) > APART * min(ends)
+        log = what != "objective" or _spans_decades(values)
+        ax.set(xscale="log" if apart else "linear", yscale="log" if log else "linear")
+        ax.set(xlabel=X_LABELS[x], ylabel=Y_LABELS[what])
+        if x == "steps" and not apart:
+            from matplotlib.ticker import EngFormatter
+
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))  # 200k
+        meanings = {"objective": "-", "lower bound": "--"} if what == "objective" else {}
+        style.finish(ax, lines if is_last else (), meanings)
+
+    def _goal(self, ax: Axes, what: str) -> None:
+        """Draw what was asked for, if the panel shows it."""
+        goal = {"violation": self.tol, "gap": self.gap_tol}.get(what)
         if goal is not None:
             label = "tol" if what == "violation" else "gap_tol"
             ax.axhline(goal, color="0.4", linestyle=":", linewidth=1.2, label=f"_{label}")
             ax.annotate(label, (1.0, goal), xycoords=("axes fraction", "data"), xytext=(-3, 3),
                         textcoords="offset points", ha="right", fontsize="small", color="0.4")  # fmt: skip
-        ends = [
-            float(np.max(points)) for line in ax.get_lines() if np.size(points := line.get_xdata()) and _named(line)
-        ]
-        apart = bool(ends) and max(ends) > APART * min(ends)
-        ax.set(xscale="log" if apart else "linear", yscale="log", xlabel=X_LABELS[x], ylabel=Y_LABELS[what])
-        style.finish(ax, [str(line.get_label()) for line in ax.get_lines() if _named(line)])
+
+    def _mark_phases(self, ax: Axes, name: str, phase: np.ndarray, at: np.ndarray, colour: Any) -> None:
+        """Draw a vertical line for each engine that took over from another one, with its name."""
+        engines = self.solvers.get(name, "").split("+")
+        for k in np.flatnonzero(np.diff(phase)) + 1:
+            where = 0.5 * (at[k - 1] + at[k])
+            ax.axvline(where, color=colour, linestyle="-.", linewidth=0.8, alpha=0.7, label="_phase")
+            if phase[k] < len(engines):
+                side, shift = ("right", -3) if where > 0.5 * at[-1] else ("left", 3)
+                ax.annotate(engines[phase[k]], (where, 0.5), xycoords=("data", "axes fraction"), xytext=(shift, 0),
+                            textcoords="offset points", ha=side, fontsize="small", color=colour)  # fmt: skip
+
+
+def _curves(history: np.ndarray, what: str) -> list[_Curve]:
+    """Return the lines of one history; NaN where there is nothing to draw."""
+    objective, lower = history["objective"], history["lower_bound"]
+    if what == "objective":
+        if objective.size and objective[-1] > 0.0:
+            lower = np.where(lower >= 0.0, lower, np.nan)  # zero would be a better bound
+        return [_Curve(objective), _Curve(lower, "--", named=False)]
+    if what == "violation":
+        return [_Curve(np.where(history["violation"] > 0.0, history["violation"], np.nan))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = np.minimum((objective - lower) / np.abs(objective), 1.0)
+    gap = np.where(np.isfinite(history["gap"]), history["gap"], estimate)
+    return [_Curve(np.where(gap >= 0.0, np.maximum(gap, ROUNDING), np.nan))]
+
+
+def _spans_decades(values: Sequence[np.ndarray]) -> bool:
+    """Tell whether values are all positive and so far apart that a logarithmic axis shows more."""
+    there = np.concatenate([np.ravel(v) for v in values]) if values else np.empty(0)
+    return bool(there.size and there.min() > 0.0 and there.max() > APART * there.min())
+
+
+def _is_curve(line: Any) -> bool:
+    return _named(line) or str(line.get_label()).startswith("_lower bound")
 
 
 def _named(line: Any) -> bool:

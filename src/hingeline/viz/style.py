@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
 )
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MARKERS = "osD^vPX"
+FEW_NAMES, MOST_NAMES = 4, 12  # of a legend: within the axes, and at all
 MISSING = "plots need matplotlib, which is not installed: pip install matplotlib"
 
 
@@ -86,8 +87,26 @@ def used_lines(ax: Axes) -> int:
     return len({line.get_color() for line in ax.get_lines() if not str(line.get_label()).startswith("_")})
 
 
-def finish(ax: Axes, names: Sequence[str] = (), most: int = 12) -> None:
-    """Draw a grid, and a legend if there are a few names."""
+def finish(ax: Axes, lines: Sequence[Any] = (), meanings: Mapping[str, Any] | None = None) -> None:
+    """Draw a grid, and a legend of a few ``lines`` and of what styles of lines mean.
+
+    Many names stand beside the axes, where they hide nothing; too many are left out.
+    """
+    from matplotlib.lines import Line2D
+
     ax.grid(True, which="major", alpha=0.3)
-    if 0 < len(names) <= most:
-        ax.legend(fontsize="small", ncols=1 + (len(names) > 6))
+    handles = list(lines) if len(lines) <= MOST_NAMES else []
+    handles += [Line2D([], [], color="0.4", linestyle=line, label=name) for name, line in (meanings or {}).items()]
+    if len(handles) > FEW_NAMES:
+        ax.legend(handles=handles, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    elif handles:
+        ax.legend(handles=handles, fontsize="small")
+
+
+def plain_numbers(ax: Axes) -> None:
+    """Label a logarithmic y axis 0.02, 0.05, 0.1, ... also if it spans less than a decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())

@@ -108,7 +108,7 @@ class WeightsDisplay(style.Panels):
         columns = min(MOST_COLUMNS, n)
         rows = ceil(n / columns) if ax is None else 1
         shape = (rows, columns) if ax is None else (1, n)
-        self._make_axes(ax, *shape, (4.2, 0.8 + 0.24 * min(top, self.weights.shape[1])))
+        self._make_axes(ax, *shape, (3.4, 0.7 + 0.22 * min(top, self.weights.shape[1])))
         for panel in self.axes_[n:]:
             panel.set_visible(False)
         self.axes_ = self.axes_[:n]
