@@ -33,6 +33,7 @@ UNCHANGED = {
     "l1_ratio": 0.0,
     "multi_class": "ovr",
     "n_jobs": None,
+    "device": None,
 }  # parameters whose other values are for one machine
 
 

@@ -29,6 +29,7 @@ from ..solvers.train import train
 from .base import dense_coef
 from .callbacks import CallbackSupport
 from .checkpoint import Start
+from .device import is_for_device
 from .html_repr import CertificateRepr
 from .per_class import PerClass, joined, overall
 from .scaling import advice_on_scale
@@ -47,6 +48,7 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "max_time": [Interval(Real, 0.0, None, closed="neither"), None],
     "warm_start": ["boolean"],
     "keep_dual": ["boolean"],
+    "device": [str, None],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
@@ -63,6 +65,8 @@ def from_zero(problem: Any, k: int) -> dict[str, Any]:
 class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
     """Trains one problem, or one per class, by ``solver`` with the stop rules and caps of the parameters."""
 
+    device: str | None = None  # models of earlier versions have no such parameter
+    _trains_on_devices = False
     _depth_of_fit = 5  # calls from what a user calls to the warning that names it
 
     def _bias(self) -> float:
@@ -104,6 +108,10 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         -------
         self
         """
+        if self._trains_on_devices and is_for_device(X, self.device):
+            from .on_device import fit_on_device
+
+            return fit_on_device(self, X, y, sample_weight)
         rows = self._read(X, y, sample_weight)
         return self._fit_rows(rows, self._previous(rows))
 
@@ -232,7 +240,9 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
             )
 
     def _advice(self, rows: TrainingSet) -> str:
-        """Return which columns to scale, if any stands out."""
+        """Return which columns to scale, if any stands out; rows on a device are not looked at."""
+        if rows.data is None:
+            return ""
         return advice_on_scale(rows.data, rows.features.get("feature_names_in_"))
 
     def to_sklearn(self) -> Any:
@@ -261,4 +271,5 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = self._trains_on_devices
         return tags

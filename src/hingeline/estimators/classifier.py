@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..solution import Solution
 from .base import decision_values, dense_coef, read_to_predict, support_of
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
+from .device import is_dispatched, refuse_other_place
 from .training_set import ClassificationSet, TrainingSet, read_classification
 
 CLASSIFIER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -40,6 +41,12 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the signed scores, (n_samples,) for two classes, else (n_samples, n_classes)."""
         check_is_fitted(self)
+        if is_dispatched(X):
+            from .on_device import scores_on_device
+
+            scores = scores_on_device(self, X)
+            return scores[:, 0] if scores.shape[1] == 1 else scores
+        refuse_other_place(self.coef_, X)
         matrix = read_to_predict(self, X)
         values = decision_values(matrix, dense_coef(self.coef_), self.intercept_)
         return values.ravel() if values.shape[1] == 1 else values

@@ -74,6 +74,9 @@ class LinearSVC(SparsePenaltyClassifier):
         Seeds the order in which rows are visited.
     verbose : int
         Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
+    device : str, optional
+        "cuda" moves X, of NumPy or SciPy, to the GPU once and trains there; results are NumPy's. Arrays of PyTorch and
+        CuPy are taken as they are, with scikit-learn's ``array_api_dispatch``.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class LinearSVC(SparsePenaltyClassifier):
         ``violation`` and ``gap`` (NaN if it was not computed).
     """
 
+    _trains_on_devices = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **CLASSIFIER_CONSTRAINTS,
         "penalty": [StrOptions({"l1", "l2"})],
@@ -127,6 +131,7 @@ class LinearSVC(SparsePenaltyClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        device: str | None = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -146,6 +151,7 @@ class LinearSVC(SparsePenaltyClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     def _loss(self) -> Loss:
         if self.penalty == "l1" and self.loss == "hinge":

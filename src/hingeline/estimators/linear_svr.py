@@ -18,6 +18,7 @@ from ..kernels.losses import EVERY_LOSS, Loss
 from ..solution import Snapshot, Solution
 from .base import decision_values, dense_coef, read_to_predict, support_of
 from .certified import TRAINING_CONSTRAINTS, CertifiedEstimator
+from .device import is_dispatched, refuse_other_place
 from .training_set import RegressionSet, TrainingSet, read_regression
 
 LOSSES: dict[str, type[Loss]] = {kind.name: kind for kind in EVERY_LOSS if kind.is_regression}
@@ -68,6 +69,8 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         with the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
         Threads. They share the rows of a large problem.
+    device : str, optional
+        "cuda" moves X, of NumPy or SciPy, to the GPU once and trains there; results are NumPy's.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         ``objective_``.
     """
 
+    _trains_on_devices = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **TRAINING_CONSTRAINTS,
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
@@ -113,6 +117,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         warm_start: bool = False,
         keep_dual: bool = True,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.tol = tol
@@ -131,6 +136,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         self.warm_start = warm_start
         self.keep_dual = keep_dual
         self.n_jobs = n_jobs
+        self.device = device
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> RegressionSet:
         return read_regression(self, X, y, sample_weight, bias=self._bias())
@@ -168,5 +174,10 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return f(x) = <x, coef_> + intercept_ for each row, shape (n_samples,)."""
         check_is_fitted(self)
+        if is_dispatched(X):
+            from .on_device import scores_on_device
+
+            return scores_on_device(self, X)[:, 0]
+        refuse_other_place(self.coef_, X)
         matrix = read_to_predict(self, X)
         return decision_values(matrix, np.atleast_2d(dense_coef(self.coef_)), self.intercept_).ravel()

@@ -15,6 +15,7 @@ from ..kernels.losses import Logistic, Loss
 from ..solvers.engines import AUTO, NEWTON, NEWTON_CG, SOLVERS
 from ..solvers.multinomial.multinomial import SOLVERS as MULTINOMIAL_SOLVERS
 from .classifier import CLASSIFIER_CONSTRAINTS
+from .device import is_array_elsewhere
 from .sklearn_logistic import one_versus_rest, unfitted
 from .softmax_classifier import SoftmaxClassifier
 
@@ -88,6 +89,8 @@ class LogisticRegression(SoftmaxClassifier):
         How more than two classes are trained: all in one problem, or each against the rest. "auto": in one problem, but
         one against the rest if ``l1_ratio`` is above 0 or ``solver`` names a coordinate engine ("baseline", "avsf",
         "hybrid"), which the multinomial problem has not.
+    device : str, optional
+        As in ``LinearSVC``. More than two classes need ``multi_class="ovr"`` there.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class LogisticRegression(SoftmaxClassifier):
         ``objective_``.
     """
 
+    _trains_on_devices = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **CLASSIFIER_CONSTRAINTS,
         "penalty": [StrOptions({"deprecated", "elasticnet", "l1", "l2"}), None],
@@ -134,6 +138,7 @@ class LogisticRegression(SoftmaxClassifier):
         keep_dual: bool = True,
         n_jobs: int | None = None,
         multi_class: str = "auto",
+        device: str | None = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -153,6 +158,7 @@ class LogisticRegression(SoftmaxClassifier):
         self.keep_dual = keep_dual
         self.n_jobs = n_jobs
         self.multi_class = multi_class
+        self.device = device
 
     def _is_liblinear(self) -> bool:
         """Tell whether the problem is scikit-learn's with solver="liblinear"."""
@@ -228,6 +234,10 @@ class LogisticRegression(SoftmaxClassifier):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (n_samples, n_classes), accurate for tiny ones too."""
         values = self.decision_function(X)
+        if is_array_elsewhere(values):
+            from .on_device import log_probabilities
+
+            return log_probabilities(values)
         if values.ndim == 1:
             return np.column_stack([log_expit(-values), log_expit(values)])
         if self._is_multinomial(self.classes_.size):
@@ -241,7 +251,12 @@ class LogisticRegression(SoftmaxClassifier):
         Of more than two classes they are the softmax of the scores; one against the rest, the probability of each class
         is divided by their sum.
         """
-        return np.asarray(np.exp(self.predict_log_proba(X)))
+        logs = self.predict_log_proba(X)
+        if is_array_elsewhere(logs):
+            from .on_device import exponentials
+
+            return exponentials(logs)
+        return np.asarray(np.exp(logs))
 
     def to_sklearn(self) -> Any:
         """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this model, for exports.

@@ -1,0 +1,39 @@
+"""Which fits and predictions go to a device: arrays of other libraries, if scikit-learn dispatches them; ``device``.
+
+Nothing of these libraries is imported here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn import get_config
+
+OWN = ("numpy", "scipy", "pandas", "polars", "pyarrow", "dask", "builtins")  # what every estimator reads by itself
+WITHOUT_NAMESPACE = ("torch", "cupyx")  # libraries whose arrays do not say that they keep to the array API
+
+
+def is_array_elsewhere(X: Any) -> bool:
+    """Tell whether X is an array of a library that keeps to the array API, and not NumPy's."""
+    library = type(X).__module__.split(".")[0]
+    return library not in OWN and (library in WITHOUT_NAMESPACE or hasattr(X, "__array_namespace__"))
+
+
+def is_dispatched(X: Any) -> bool:
+    """Tell whether X is such an array, and scikit-learn's ``array_api_dispatch`` is set: results live where X does."""
+    return is_array_elsewhere(X) and bool(get_config()["array_api_dispatch"])
+
+
+def is_for_device(X: Any, device: str | None) -> bool:
+    """Tell whether a fit to X is for a device."""
+    return device is not None or is_dispatched(X)
+
+
+def refuse_other_place(coef: Any, X: Any) -> None:
+    """Raise if a model lives in another library than X, which is not dispatched."""
+    if is_array_elsewhere(coef) and type(coef) is not type(X):
+        library = type(coef).__module__.split(".")[0]
+        raise ValueError(
+            f"The model was trained on arrays of {library} and lives there; X is {type(X).__module__.split('.')[0]}'s. "
+            f"Give it an array of {library} with sklearn.set_config(array_api_dispatch=True)."
+        )
