@@ -13,13 +13,17 @@ from problems import EVERY_LOSS, MARGIN_LOSSES, classification, regression
 from random_cases import KINDS, draw
 from truth import complaints
 
-from hingeline import LinearSVC, LinearSVR, LogisticRegression, SquaredHinge, solve
+from hingeline import Hinge, LinearSVC, LinearSVR, Logistic, LogisticRegression, OneClassSVM, SquaredHinge, solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.solvers.exact import last_resort
+from hingeline.solvers.exact.classes import ExactClasses
 from hingeline.solvers.exact.decimals import DIGITS
+from hingeline.solvers.exact.one_class import ExactOneClass
 from hingeline.solvers.exact.penalised import ExactPenalised
 from hingeline.solvers.exact.rows import ExactRows, finished_rows
+from hingeline.solvers.exact.softmax import ExactSoftmax
+from hingeline.solvers.one_class.dual_variables import OneClass
 from hingeline.solvers.stop import GOOD_GAP, Stop
 
 
@@ -62,6 +66,36 @@ def test_penalties_agree_with_proximal_newton(l1_ratio):
     assert found.certificate.gap <= 1e-12
     assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=1e-9)
     np.testing.assert_array_equal(found.w[:-1] == 0.0, expected.w == 0.0)
+
+
+def test_crammer_singer_agrees_with_its_engines():
+    X, y = classification(12, 3, n_classes=3)
+    found = solved(ExactClasses(problem_of(X, y.astype(np.uint32), Hinge(0.7)), 3))
+    model = LinearSVC(multi_class="crammer_singer", C=0.7, intercept_scaling=2.0, gap_tol=1e-10).fit(X, y)
+    assert found.certificate.gap <= 1e-13
+    assert found.certificate.primal == pytest.approx(model.objective_, rel=1e-9)
+    np.testing.assert_allclose(found.w.reshape(4, 3).T[:, :-1], model.coef_, atol=1e-4)
+    np.testing.assert_array_equal(found.alpha.sum(axis=1), 0.0)
+
+
+def test_multinomial_regression_agrees_with_newton():
+    X, y = classification(12, 3, n_classes=3)
+    problem = problem_of(X, y.astype(np.uint32), Logistic(0.7), bias=1.0)
+    found = solved(ExactSoftmax(problem, 3, is_free=True))
+    model = LogisticRegression(C=0.7, gap_tol=1e-12).fit(X, y)
+    assert found.certificate.gap <= 1e-13
+    assert found.certificate.primal == pytest.approx(model.objective_, rel=1e-11)
+    np.testing.assert_allclose(found.w.reshape(4, 3).T[:, :-1], model.coef_, atol=1e-5)
+
+
+def test_one_class_agrees_with_its_engines():
+    X = 3.0 + classification(12, 3)[0]
+    state = OneClass(read_data(X, 0.0, 1), np.ones(12), 0.3 * 12, np.zeros(12), np.zeros(4))
+    found = solved(ExactOneClass(state))
+    model = OneClassSVM(nu=0.3, gap_tol=1e-10).fit(X)
+    assert found.certificate.gap <= 1e-13
+    assert found.certificate.primal == pytest.approx(model.objective_, rel=1e-9)
+    np.testing.assert_allclose(found.w[:-1], model.coef_[0], rtol=1e-4)
 
 
 def stalled(problem):

@@ -1,6 +1,6 @@
 """Vectors and matrices of decimal numbers, as many digits as it takes: NumPy arrays of ``Decimal``.
 
-A thousand times slower than float64, so for problems of some hundred values alone. With 60 digits, a system that
+A thousand times slower than float64, so for problems of some hundred values alone. With 80 digits, a system that
 float64 cannot tell from a singular one is solved like any other.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ...kernels.types import Matrix, Vector
 
-DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])  # what is not finite is seen, and raises nothing
+DIGITS = Context(prec=80, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])  # what is not finite is seen, and raises nothing
 ZERO, ONE = Decimal(0), Decimal(1)
 
 Decimals = Any  # an array of Decimal; NumPy has no name for its type

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ...kernels.types import Indices, Vector
 from .decimals import ONE, ZERO, Cholesky, Decimals, floats, is_finite
 
 MOST_STEPS = 150
-SOLVED = Decimal("1e-26")  # what optimality lacks, as a share of the objective
+SOLVED, ENOUGH = Decimal("1e-22"), Decimal("1e-9")  # what optimality lacks, as a share of the objective; if need be
 NOTHING = Decimal("1e-400")  # objective that is zero
 TO_BOUNDARY = Decimal("0.995")  # share of the way to the nearest bound that a step may take
 ROUNDING = Decimal(2) ** -52
@@ -29,8 +29,61 @@ TIGHT = 4  # times what rounding makes of a score
 CHEAP = Decimal("1e-4")  # share of the objective that tighter pieces may cost
 
 
+class Rows(Protocol):
+    """The rows Z of the pieces, by what is asked of them."""
+
+    def times(self, w: Decimals) -> Decimals:
+        """Return Z w."""
+
+    def transposed(self, a: Decimals) -> Decimals:
+        """Return Z'a."""
+
+    def sizes(self, w: Decimals) -> Decimals:
+        """Return |Z| |w|: the sums of the sizes of what scores are summed up from."""
+
+    def gram(self, D: Decimals, share: Decimals, group: Indices) -> Decimals:
+        """Return Z' D Z, less share g g' for each group, with g the sum of D_i z_i over it."""
+
+    def largest(self) -> Vector:
+        """Return the largest value of each column."""
+
+    def without(self, j: int) -> tuple[Rows, Decimals]:
+        """Return the rows without column ``j``, and that."""
+
+
+class DenseRows:
+    """Rows as a matrix."""
+
+    def __init__(self, Z: Decimals) -> None:
+        self._Z = Z
+
+    def times(self, w: Decimals) -> Decimals:  # noqa: D102
+        return self._Z @ w
+
+    def transposed(self, a: Decimals) -> Decimals:  # noqa: D102
+        return self._Z.T @ a
+
+    def sizes(self, w: Decimals) -> Decimals:  # noqa: D102
+        return np.abs(self._Z) @ np.abs(w)
+
+    def gram(self, D: Decimals, share: Decimals, group: Indices) -> Decimals:  # noqa: D102
+        n, D = group.size, D.copy()
+        if share.size == n:  # each group is one piece
+            D[:n] -= share * D[:n] * D[:n]
+            return self._Z.T @ (D[:, None] * self._Z)
+        sums = np.full((share.size, self._Z.shape[1]), ZERO)
+        np.add.at(sums, group, D[:n, None] * self._Z[:n])
+        return self._Z.T @ (D[:, None] * self._Z) - sums.T @ (share[:, None] * sums)
+
+    def largest(self) -> Vector:  # noqa: D102
+        return np.asarray(np.abs(floats(self._Z)).max(axis=0))
+
+    def without(self, j: int) -> tuple[Rows, Decimals]:  # noqa: D102
+        return DenseRows(np.delete(self._Z, j, axis=1)), self._Z[:, j]
+
+
 class Point(NamedTuple):
-    """Weights, dual variables of the pieces, and the objective."""
+    """Weights, dual variables of the pieces, and the size of the objective."""
 
     w: Decimals
     a: Decimals
@@ -51,7 +104,7 @@ class Pieces(NamedTuple):
 
     R: Decimals
     q: Decimals
-    Z: Decimals
+    Z: Rows
     c: Decimals
     group: Indices
     U: Decimals
@@ -60,17 +113,17 @@ class Pieces(NamedTuple):
     @property
     def largest(self) -> Vector:
         """The largest value of each column."""
-        return np.asarray(np.abs(floats(self.Z)).max(axis=0))
+        return self.Z.largest()
 
     def without(self, j: int, value: Decimal) -> Pieces:
         """Return the problem of the other weights if weight ``j`` has this value."""
-        kept = np.arange(self.R.size) != j
-        return self._replace(R=self.R[kept], q=self.q[kept], Z=self.Z[:, kept], c=self.c - self.Z[:, j] * value)
+        Z, column = self.Z.without(j)
+        return self._replace(R=np.delete(self.R, j), q=np.delete(self.q, j), Z=Z, c=self.c - column * value)
 
     def tightened(self, at: Point) -> Pieces | None:
         """Return the problem with margins that rounding of w cannot exceed; None if that costs too much."""
-        margin = TIGHT * ROUNDING * max(np.abs(self.Z) @ np.abs(at.w))
-        if margin * at.a.sum() > CHEAP * abs(at.value):
+        margin = TIGHT * ROUNDING * max(self.Z.sizes(at.w))
+        if margin * at.a.sum() > CHEAP * at.value:
             return None
         return self._replace(c=self.c + margin)
 
@@ -84,15 +137,15 @@ class Pieces(NamedTuple):
 
     def solved(self, check: Callable[[], None]) -> Point | None:
         """Return the solution to some 20 digits; None if there is none to be found. ``check`` is called every step."""
-        at = _Interior(self)
+        at, best, least = _Interior(self), None, ENOUGH
         for _ in range(MOST_STEPS):
             check()
             value, lacking = at.value_and_lacking()
-            if lacking <= SOLVED * abs(value) or max(abs(value), lacking) <= NOTHING:
-                return Point(at.w, at.a, value)
-            if not at.step():
-                return None
-        return None
+            if lacking <= least * value:
+                best, least = Point(at.w, at.a, value), lacking / value
+            if lacking <= SOLVED * value or max(value, lacking) <= NOTHING or not at.step():
+                break
+        return best
 
 
 class _Interior:
@@ -111,13 +164,13 @@ class _Interior:
         self._r = np.concatenate([self._xi[p.group], p.delta * of_free]) - p.c
 
     def value_and_lacking(self) -> tuple[Decimal, Decimal]:
-        """Return the objective, and what complementarity and stationarity lack of it."""
+        """Return the size of the objective, and what complementarity and stationarity lack of it."""
         p, w, of_free = self._p, self.w, self.a[self._n :]
-        lacking = self.a @ self._r + self._s @ self._xi
+        lacking = self.a @ self._r + self._s @ self._xi + self.a @ np.abs(self._unequal())
         for R, left, value in zip(p.R, self._stationarity(), w, strict=True):
             lacking += left * left / (2 * R) if R else abs(left * value)
         squares = (p.R * w * w).sum() + (p.delta * of_free * of_free).sum()
-        return squares / 2 + p.q @ w + p.U @ self._xi, lacking
+        return squares / 2 + abs(p.q @ w) + p.U @ self._xi, lacking
 
     def step(self) -> bool:
         """Take a predictor and a corrector step; tells whether that led anywhere."""
@@ -138,7 +191,15 @@ class _Interior:
         return True
 
     def _stationarity(self) -> Decimals:
-        return self._p.R * self.w + self._p.q - self._p.Z.T @ self.a
+        return self._p.R * self.w + self._p.q - self._p.Z.transposed(self.a)
+
+    def _unequal(self) -> Decimals:
+        """Return what rounding has made of r = xi - m, that is Zw + xi - r - c."""
+        p, n = self._p, self._n
+        out = p.Z.times(self.w) - self._r - p.c
+        out[:n] += self._xi[p.group]
+        out[n:] += p.delta * self.a[n:]
+        return out
 
     def _factor(self) -> None:
         """Factor R + Z' M Z, with M the inverse of what the equations of the dual variables have for a matrix."""
@@ -147,8 +208,7 @@ class _Interior:
         theta[n:] += p.delta
         self._D, kappa = ONE / theta, self._xi / self._s
         self._share = kappa / (ONE + kappa * p.sums(self._D[:n]))
-        MZ = np.column_stack([self._M(column) for column in p.Z.T])
-        H = p.Z.T @ MZ
+        H = p.Z.gram(self._D, self._share, p.group)
         H[np.diag_indices(len(H))] += p.R
         self._cholesky = Cholesky(H)
 
@@ -161,11 +221,10 @@ class _Interior:
         """Return the changes of w, a, r, s and xi that bring a r and s xi to their targets, to first order."""
         p, n = self._p, self._n
         of_r, of_xi = target_a / self.a - self._r, target_s / self._s - self._xi
-        h = of_r - (p.Z @ self.w - self._r - p.c)
-        h[:n] -= (self._xi + of_xi)[p.group]
-        h[n:] -= p.delta * self.a[n:]
-        w = self._cholesky.solve(p.Z.T @ self._M(h) - self._stationarity())
-        a = self._M(h - p.Z @ w)
+        h = of_r - self._unequal()
+        h[:n] -= of_xi[p.group]
+        w = self._cholesky.solve(p.Z.transposed(self._M(h)) - self._stationarity())
+        a = self._M(h - p.Z.times(w))
         s = -p.sums(a[:n])
         return w, a, of_r - self._r / self.a * a, s, of_xi - self._xi / self._s * s
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, localcontext
+from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
@@ -120,22 +121,26 @@ def _tight(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | Non
 def _one_by_one(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | None:
     """Return weights in float64: the one whose last digit moves scores most first, then the others given that.
 
-    None if they are too many.
+    None if they are too many, or cannot be done without.
     """
-    out, left = floats(point.w), list(range(point.w.size))
-    if len(left) > MOST_ROUNDED:
+    out, left, largest = floats(point.w), list(range(point.w.size)), pieces.largest
+    if not 1 < len(left) <= MOST_ROUNDED or not largest.size:
         return None
-    largest = pieces.largest
-    while left:
+    while len(left) > 1:
         j = int(np.argmax(np.spacing(np.abs(out[left])) * largest[left]))
-        pieces = pieces.without(j, Decimal(float(out[left[j]])))
-        del left[j]
-        if not left:
-            break
-        found = pieces.solved(check)
-        tight = found and pieces.tightened(found)
+        own = left.pop(j)
+        values = [float(out[own])]
+        if (
+            len(left) == out.size - 1
+        ):  # what the first one costs the others cannot make good: the other side may be less
+            values.append(float(np.nextafter(values[0], inf if Decimal(values[0]) < point.w[j] else -inf)))
+        given = [pieces.without(j, Decimal(value)) for value in values]
+        solved = [(found.value, k, found) for k in range(len(given)) if (found := given[k].solved(check)) is not None]
+        if not solved:
+            return None
+        _, k, found = min(solved)
+        pieces, out[own] = given[k], values[k]
+        tight = pieces.tightened(found)
         found = (tight and tight.solved(check)) or found
-        if found is None:
-            break
         out[left] = floats(found.w)
     return out

@@ -16,7 +16,7 @@ from ...kernels.types import Vector
 from ...solution import Certificate, Solution
 from ..stop import Stop
 from .decimals import ONE, ZERO, Decimals, decimals, floats
-from .interior import Point
+from .interior import DenseRows, Point
 from .last_resort import Model, finished
 from .rows import ExactRows, weights_and_variables
 
@@ -63,7 +63,7 @@ class ExactPenalised(ExactRows):
         signs[np.arange(penalised.size), penalised] = ONE
         U = np.tile(self._l1[penalised], 2)
         return losses._replace(
-            Z=np.concatenate([signs, -signs, losses.Z]),
+            Z=DenseRows(np.concatenate([signs, -signs, *(side * self._Z for side in self._sides)])),
             c=np.concatenate([np.full(U.size, ZERO), losses.c]),
             group=np.arange(U.size),
             U=U,

@@ -18,7 +18,7 @@ from ..balance import SidesInMemory, balance
 from ..origin import small_copy
 from ..stop import Stop
 from .decimals import ONE, ZERO, decimals, floats
-from .interior import Pieces, Point
+from .interior import DenseRows, Pieces, Point
 from .last_resort import Model, finished
 from .smooth import LogisticPieces
 
@@ -70,7 +70,7 @@ class ExactRows:
         return Pieces(
             self._R,
             np.full(self._R.size, ZERO),
-            np.concatenate([side * self._Z for side in self._sides]),
+            DenseRows(np.concatenate([side * self._Z for side in self._sides])),
             np.concatenate([side * self._c - epsilon for side in self._sides]),
             np.arange(len(U) * is_bounded),
             decimals(U if is_bounded else []),

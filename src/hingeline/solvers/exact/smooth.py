@@ -16,7 +16,7 @@ from .decimals import ONE, ZERO, Cholesky, Decimals, floats
 from .interior import Point
 
 MOST_STEPS, MOST_HALVINGS = 150, 60
-SOLVED = Decimal("1e-26")  # promised decrease, as a share of the objective
+SOLVED = Decimal("1e-24")  # promised decrease, as a share of the objective
 FAR = 5000  # margin at which the loss is straight to more digits than there are
 ENOUGH = Decimal("0.1")  # share of the promised decrease that a step must bring
 

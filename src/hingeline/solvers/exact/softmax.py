@@ -75,6 +75,11 @@ class ExactSoftmax:
         """The problem itself."""
         return self
 
+    @property
+    def largest(self) -> Vector:
+        """Empty: no weight is done without."""
+        return np.empty(0)
+
     def tightened(self, at: Point) -> None:
         """Return None: there are no margins to keep."""
 

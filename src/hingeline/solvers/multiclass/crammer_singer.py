@@ -37,6 +37,7 @@ from ...solution import Look, Progress, Snapshot, Solution
 from ..clock import Clock
 from ..driver import Run, Verdict
 from ..engines import AUTO, stepwise_engine
+from ..exact.classes import finished_classes
 from ..finish import insisting, solution_of
 from ..frequencies import Frequencies
 from ..handover import Handover
@@ -99,7 +100,9 @@ def train_crammer_singer(
     reason, certificate, engines = handover.run(run, goal, solver)
     w, intercept = state.snapshot()[:2]
     stop = insisting(stop, certificate)
-    return solution_of(run, reason, stop, certificate, engines, w=w, intercept=intercept, alpha=state.examples.alpha)
+    alpha = state.examples.alpha
+    found = solution_of(run, reason, stop, certificate, engines, w=w, intercept=intercept, alpha=alpha)
+    return finished_classes(problem, n_classes, found, stop)
 
 
 def newton_cost(n_rows: int, n_classes: int, n_weights: int) -> float:

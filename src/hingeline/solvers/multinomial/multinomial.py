@@ -83,7 +83,8 @@ def train_multinomial(
             take=lambda: used.restored(state.snapshot()),
         )
         if alpha0 is not None:
-            _begin_at(state, used.weights(alpha0), run)
+            with clock.finishing():
+                _begin_at(state, used.weights(alpha0), run)
         if solver == AUTO and is_for_rounding(data, stop):
             run.stop = replace(stop, tol=min(stop.tol, ACCURATE))
         for _ in range(1 + MOST_RESTARTS):

@@ -49,6 +49,7 @@ NO_DECREASE = 1e-13  # of the objective, relative: too small to show
 STALLED, HOPELESS = 3, 20  # steps in a row that promise nothing: if the gap is clear, and in any case
 CLEAR_GAP = 1e-6  # relative; above it training goes on even if rounding seems to have ended it
 PATIENCE = 30  # steps without progress
+MOST_STEPS = 1000  # however small the progress: rounding may make it last for ever
 
 
 def newton_softmax(state: SoftmaxState, run: Run, *, by_products: bool = False) -> None:
@@ -59,7 +60,7 @@ def newton_softmax(state: SoftmaxState, run: Run, *, by_products: bool = False) 
 
 def _descend(point: _Point, state: SoftmaxState, run: Run) -> None:
     lowest, best, stalled, stall = inf, inf, 0, StallCheck(PATIENCE)
-    for sweep in run.sweeps():
+    for steps, sweep in enumerate(run.sweeps(), 1):
         decrement = point.step()
         if not point.is_finite:  # the state is still that of the step before
             raise Ended("rounding")
@@ -74,7 +75,7 @@ def _descend(point: _Point, state: SoftmaxState, run: Run) -> None:
         at_end = stalled >= STALLED or point.reached <= AT_FLOOR * run.floor()
         if point.gap == 0.0 or (at_end and point.is_clear) or stalled >= HOPELESS:
             raise Ended("rounding")
-        if stall.is_stalled(sweep, -point.primal, point.reached):
+        if steps >= MOST_STEPS or stall.is_stalled(sweep, -point.primal, point.reached):
             raise Ended("stalled")
 
 

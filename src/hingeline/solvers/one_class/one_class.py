@@ -38,6 +38,7 @@ from ...solution import Progress, Solution
 from ..clock import Clock
 from ..driver import Run, Verdict
 from ..engines import AUTO, stepwise_engine
+from ..exact.one_class import finished_one_class
 from ..finish import insisting, solution_of
 from ..frequencies import Frequencies
 from ..handover import Handover
@@ -90,7 +91,9 @@ def train_one_class(
     handover = Handover(sweep, lambda: proximal_newton(model, run), data.n_rows, cost)
     reason, certificate, engines = handover.run(run, goal, solver)
     stop = insisting(stop, certificate)
-    return solution_of(run, reason, stop, certificate, engines, w=model.w[:-1], intercept=-model.rho, alpha=model.alpha)
+    w, rho, alpha = model.w[:-1], model.rho, model.alpha
+    found = solution_of(run, reason, stop, certificate, engines, w=w, intercept=-rho, alpha=alpha)
+    return finished_one_class(model, found, stop)
 
 
 def newton_cost(n_rows: int, n_features: int) -> float:
