@@ -8,7 +8,8 @@ from hingeline import Pinball, solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import lower, upper
-from hingeline.selection.start import at_bound, best_start
+from hingeline.selection.start import Reached, at_bound, best_start, start_from
+from hingeline.solvers.stop import Stop
 
 WEIGHTS = np.random.default_rng(1).uniform(0.5, 2.0, 60)
 
@@ -52,3 +53,14 @@ def test_each_side_has_its_own_bound():
     problem = make_problem(read_data(X), y, None, Pinball(0.7, 0.2))
     assert at_bound(problem, np.array([0.02, -0.08, 0.0]), 7.0).tolist() == [True, True, False]
     assert at_bound(problem, np.array([0.019, -0.079, -0.02]), 7.0).tolist() == [False, False, False]
+
+
+@pytest.mark.parametrize(("n_rows", "n_cols", "sampled"), [(60_000, 4, True), (1000, 200, False)])
+def test_newton_begins_with_a_sample_rather_than_where_sweeps_ended_at_another_C(n_rows, n_cols, sampled):
+    X, y = classification(n_rows, n_cols, seed=2)
+    problem = make_problem(read_data(X), y.astype(np.float32), None, EVERY_LOSS["hinge"](100.0))
+    by_sweeps = Reached(10.0, np.zeros(n_rows), np.zeros(n_cols + 1), np.inf, "hybrid")
+    start = start_from(by_sweeps, problem, "newton", Stop())
+    assert ("alpha0" in start) != sampled
+    by_newton = start_from(by_sweeps._replace(engine="newton"), problem, "newton", Stop())
+    assert by_newton["near"].w is by_sweeps.w

@@ -27,6 +27,7 @@ from ..data.problem import Problem
 from ..estimators.certified import from_zero
 from ..estimators.checkpoint import Start
 from ..estimators.training_set import TrainingSet
+from ..solvers.engines import AUTO
 from .choice import choose
 from .early import EarlyEnd
 from .fold_problems import FoldProblems
@@ -153,7 +154,8 @@ class ChoosesC(BaseEstimator):
         _set(model, rows.known)
         to_split, to_score = self._route(rows.weights, params)
         folds = read_folds(self.cv, rows.X, rows.truth, rows.data.n_rows, stratify=stratify, **to_split)
-        problems = FoldProblems(rows, folds, model._loss())
+        loss, solver, stop = model._loss(), self._engine(), self._stop()
+        problems = FoldProblems(rows, folds, loss)
         score = HeldOutScore(model, self.scoring, rows.X, rows.truth, folds, to_score)
         joint = self._joint(rows)
         return Study(
@@ -163,8 +165,8 @@ class ChoosesC(BaseEstimator):
             problems.problem_at,
             problems.is_trainable,
             partial(score, bias=rows.data.rows.bias),
-            self._engine(),
-            self._stop(),
+            solver,
+            stop.for_scores(loss) if solver == AUTO and joint is None and not self._intercept_is_free() else stop,
             int(check_random_state(self.random_state).randint(2**31 - 1)),
             self._intercept_is_free(),
             joint,
@@ -185,7 +187,7 @@ class ChoosesC(BaseEstimator):
         def start(problem: Problem, k: int) -> dict[str, Any]:
             reached = {number: at for number, of_fold in enumerate(best) if (at := of_fold[k]) is not None}
             mean = from_folds(problem, list(reached.values()), [study.folds[number] for number in reached])
-            return start_from(mean, problem, study.solver, study.stop, free_intercept=study.free_intercept)
+            return start_from(mean, problem, study.solver, self._stop(), free_intercept=study.free_intercept)
 
         return start
 

@@ -23,6 +23,7 @@ from ..kernels.passes import scores, squared_length, sum_dual_terms
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from ..solvers.engines import AUTO, ENGINES, NEWTON
+from ..solvers.newton.newton import sample_step
 from ..solvers.select import SMALL, by_products, plan, plan_free
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.state import Near
@@ -60,9 +61,12 @@ def start_from(
     if solver == AUTO and reached.engine == NEWTON and _newton_is_safe(problem):
         solver = NEWTON  # sweeps were given up at a smaller C, and a larger one makes them slower still
     phases = plan_free(problem, solver, stop) if free_intercept else plan(problem, solver, stop)
-    if ENGINES[reached.engine].begins_near and phases and ENGINES[phases[0].engine].begins_near:
+    begins_near = bool(phases) and ENGINES[phases[0].engine].begins_near
+    if begins_near and ENGINES[reached.engine].begins_near:
         near = Near(reached.w, reached.shift)
         return {"solver": solver, "alpha0": growth * reached.alpha, "near": near}
+    if begins_near and sample_step(problem.loss, problem.data.n_rows, problem.data.n_features + 1) > 1:
+        return {"solver": solver}  # a sample of the rows tells more than what sweeps have left at another C
     return {"solver": solver, "alpha0": best_start(problem, reached.alpha, growth)}
 
 

@@ -11,6 +11,7 @@ from ..solution import Certificate
 GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap than this has not converged: it has stalled
 
 ENOUGH = 1e-3  # times tol: the relative gap that is enough for solver="auto", whatever the violation
+ENOUGH_FOR_SCORES = 0.1  # the same, for models that are only scored: scores within 0.001 of those of exact models
 
 NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up returns its start
 
@@ -36,7 +37,13 @@ class Stop:
         """
         if self.gap_tol is not None or loss.is_regression:
             return self
-        return replace(self, enough=ENOUGH * self.tol)
+        return replace(self, enough=max(self.enough, ENOUGH * self.tol))
+
+    def for_scores(self, loss: Loss) -> Stop:
+        """Return the rule of solver="auto" for a model that is scored and not kept: nobody looks at its weights."""
+        if self.gap_tol is not None or loss.is_regression:
+            return self
+        return replace(self, enough=ENOUGH_FOR_SCORES * self.tol)
 
     @property
     def gap_asked(self) -> float:
