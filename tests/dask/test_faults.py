@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,14 +92,35 @@ def test_ctrl_c_leaves_nothing_behind(client, partitions, method):
     before = set(client.run_on_scheduler(tasks_of))  # models of other tests may still be there
     with pytest.raises(KeyboardInterrupt):
         train(partitions, Binary(1), Hinge(1.0), solver=method, gap_tol=1e-9, callback=callback)
+    assert not left_since(client, before)
+    assert time.perf_counter() - begun[0] < 20.0  # seconds, on a busy machine
+
+
+def left_since(client, before):
+    """Return the tasks of fits that have come since, and do not go away."""
     for _ in range(100):
         new = set(client.run_on_scheduler(tasks_of)) - before
         left = [key for key in new if key.startswith(("hingeline-rows", "hingeline-dual"))]
         if not left:
             break
         time.sleep(0.02)
-    assert not left
-    assert time.perf_counter() - begun[0] < 20.0  # seconds, on a busy machine
+    return left
+
+
+def test_a_signal_in_the_middle_of_a_round(cluster, client):
+    before = set(client.run_on_scheduler(tasks_of))
+    command = [sys.executable, str(Path(__file__).with_name("interrupted_fit.py")), cluster.scheduler_address]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "round\n"
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)  # seconds, on a busy machine
+    finally:
+        process.kill()
+        process.wait()
+    assert rest.splitlines()[-1] == "interrupted"
+    assert process.returncode == 0
+    assert not left_since(client, before)
 
 
 @row("dask-version")

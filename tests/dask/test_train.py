@@ -113,3 +113,17 @@ def test_targets_far_from_zero(client):
     far = train(cut(client, X, y + 1e8)[0], Targets(), loss, free=True, solver="newton", gap_tol=1e-5)
     assert far.certificate.primal == pytest.approx(near.certificate.primal, rel=1e-4)
     assert far.intercept - 1e8 == pytest.approx(near.intercept, abs=0.05)
+
+
+def test_one_worker_keeps_what_it_has_gathered(client):
+    """Problems on the same rows that differ in C, in their target or in weights."""
+    X, y = classification(N, D, seed=7)
+    partitions, _ = cut(client, X, y)
+    for C, positive, class_weight in ((1.0, 1, None), (0.1, 1, None), (0.1, -1, None), (0.1, 1, (1.0, 5.0))):
+        found = train(
+            partitions, Binary(positive), Hinge(C), class_weight=class_weight, solver="one_worker", gap_tol=1e-6
+        )
+        labels = np.where(y == positive, 1, -1)
+        weights = None if class_weight is None else np.where(labels > 0, 5.0, 1.0)
+        alone = solve(X, labels, Hinge(C), sample_weight=weights, gap_tol=1e-6)
+        assert found.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-6)

@@ -7,11 +7,15 @@ names the problem that it is about; a host that does not know the problem says s
 from __future__ import annotations
 
 import asyncio
+import atexit
+import gc
+import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from distributed import get_worker
@@ -33,45 +37,14 @@ from ..solvers.start import from_weights
 from ..solvers.stop import Stop
 from ..solvers.train import train
 from ..version import __version__
-from .merge import GatheredRows, merged, n_bytes, packed, unpacked
+from .merge import GatheredRows, n_bytes, packed
+from .messages import Branch, Message, Reply, UnknownProblem, merged_replies, reply_of
 from .partitions import Block
 from .resident import Resident
 from .spec import Spec
 from .target import Target
 
 Solve = Callable[[Shards], Any]
-Call = tuple[str, tuple[Any, ...]]  # a verb and its arguments
-
-
-@dataclass(frozen=True)
-class Message:
-    """Verbs that are to be done, one after the other, for one problem."""
-
-    problem: str
-    calls: tuple[Call, ...]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What the verbs returned that return something, and how long they took on the worker that took longest."""
-
-    values: tuple[Any, ...] = ()
-    seconds: float = 0.0
-    error: BaseException | None = None
-    lost: tuple[str, ...] = ()  # hosts further down the tree that did not answer
-    n_bytes: int = 0  # of what workers have sent to each other
-
-
-class Branch(NamedTuple):
-    """A host, and those that it asks in turn."""
-
-    address: str
-    key: str
-    below: tuple[Branch, ...] = ()
-
-
-class UnknownProblem(Exception):
-    """Raised by a host that has never heard of a problem."""
 
 
 class Host:
@@ -88,10 +61,12 @@ class Host:
     def __init__(self, numbers: tuple[int, ...], *blocks: Block) -> None:
         self._blocks = dict(zip(numbers, blocks, strict=True))
         self._worker = get_worker()
+        exit_quickly()
         self._team = Team(self._worker.state.nthreads)
         self._data: dict[float, dict[int, Data]] = {}
         self._residents: dict[str, Resident] = {}
         self._whole: dict[float, Data] = {}  # the rows of all hosts, if this one has gathered them, by their bias
+        self._labels: dict[Any, GatheredRows] = {}  # what was last learned from all rows, if they have no weights
         self._alphas: dict[str, dict[int, np.ndarray]] = {}
         self._room: dict[int, Vectors] = {}
         self._of_target: dict[int, tuple[Target, np.ndarray]] = {}  # labels or targets of the last problem
@@ -158,13 +133,22 @@ class Host:
         return await self._with_rows(name, step, True, below, work)
 
     async def solve_whole(
-        self, name: str, spec: Spec, stop: Stop, free: bool, w: np.ndarray, below: tuple[Branch, ...]
+        self, name: str, spec: Spec, stop: Stop, free: bool, w: np.ndarray, below: tuple[Branch, ...], afresh: bool
     ) -> Reply:
-        """Gather all rows, unless they are here already, and train as on one machine, from w; alpha stays here."""
+        """Gather all rows, unless they are here already, and train as on one machine, from w; alpha stays here.
+
+        ``afresh`` says that what is here may be in another order: hosts have changed since.
+        """
+        if afresh:
+            self._whole, self._labels = {}, {}
+        labels = (spec.bias, spec.target, spec.level)
+        unweighted = spec.class_weight is None and spec.fold is None
 
         def work(rows: GatheredRows) -> Solution:
             if rows.X is not None:
                 self._whole = {spec.bias: read_data(rows.X, spec.bias, self._team.n_threads)}
+            if unweighted and (rows.C == spec.loss.C).all():
+                self._labels = {labels: rows._replace(X=None)}
             problem = problem_of(self._whole[spec.bias], rows, spec)
             how: dict[str, Any] = {"seed": 0, "callback": self._note, "cancelled": lambda: self._cancelled}
             how["n_threads"] = self._team.n_threads
@@ -176,6 +160,8 @@ class Host:
             self._alphas[name] = dict(zip(numbers, map(np.array, np.split(found.alpha, ends)), strict=True))
             return replace(found, alpha=np.empty(0))
 
+        if unweighted and labels in self._labels:
+            return await self._worked(work, self._labels[labels]._replace(C=np.full(1, spec.loss.C)), Reply())
         return await self._with_rows(name, 1, spec.bias not in self._whole, below, work)
 
     async def _with_rows(
@@ -185,16 +171,20 @@ class Host:
         gathered = await self.do_all(Message(name, (("rows", (step, with_X)),)), below)
         if gathered.error is not None or gathered.lost or not gathered.values:
             return gathered
+        rows: GatheredRows = gathered.values[0]
+        return await self._worked(work, rows, replace(gathered, n_bytes=n_bytes(tuple(rows[:3]))))
+
+    async def _worked(self, work: Callable[[GatheredRows], Any], rows: GatheredRows, gathered: Reply) -> Reply:
+        """Work on rows that are here; ``gathered`` says what it cost to gather them."""
 
         def timed() -> Reply:
             started = now()
             try:
-                found = work(gathered.values[0])
+                found = work(rows)
             except BaseException as error:
                 return Reply(error=error)
             values = () if found is None else (found,)
-            moved = n_bytes(tuple(gathered.values[0][:3]))
-            return Reply(values, gathered.seconds + now() - started, n_bytes=moved)
+            return Reply(values, gathered.seconds + now() - started, n_bytes=gathered.n_bytes)
 
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._worker.executors["actor"], timed)
@@ -251,6 +241,16 @@ class Host:
         return reply_of(answer, branch.key)
 
 
+@cache
+def exit_quickly() -> None:
+    """Let a worker process end without a last search for garbage: all that numba has loaded would be looked through.
+
+    That takes longer than a worker has before its nanny kills it, if the machine is busy.
+    """
+    if multiprocessing.parent_process() is not None:
+        atexit.register(gc.freeze)
+
+
 def problem_of(data: Data, rows: GatheredRows, spec: Spec, share: float = 1.0) -> Problem:
     """Return the problem of rows that were gathered; a sample has a ``share`` of the whole's weight."""
     C = rows.C / share
@@ -258,19 +258,3 @@ def problem_of(data: Data, rows: GatheredRows, spec: Spec, share: float = 1.0) -
     if data.smallest_q <= 0.0 or not (C > 0.0).all():
         kept = np.flatnonzero((data.q > 0.0) & (C > 0.0)).astype(np.uint32)
     return Problem(data, rows.y, float(C[0]) if (C == C[0]).all() else C, spec.loss, kept)
-
-
-def reply_of(answer: dict[str, Any], key: str) -> Reply:
-    """Return the reply in what Dask hands over; a host that is no longer on its worker counts as lost."""
-    reply = answer.get("result")
-    return reply if answer["status"] == "OK" and isinstance(reply, Reply) else Reply(lost=(key,))
-
-
-def merged_replies(replies: list[Reply]) -> Reply:
-    """Return several replies as one."""
-    lost = tuple(key for reply in replies for key in reply.lost)
-    error = next((reply.error for reply in replies if reply.error is not None), None)
-    seconds = max(reply.seconds for reply in replies)
-    if lost or error is not None:
-        return Reply(seconds=seconds, error=error, lost=lost)
-    return Reply(packed(merged([unpacked(reply.values) for reply in replies])), seconds)

@@ -13,7 +13,8 @@ from uuid import uuid4
 
 from distributed import Client, Future
 
-from .host import Branch, Host
+from .host import Host
+from .messages import Branch
 from .partitions import Partitions
 from .versions import check_version
 

@@ -29,8 +29,9 @@ from ..solution import Progress, Solution
 from ..solvers.clock import Ended
 from ..solvers.stop import Stop
 from .costs import Costs
-from .host import Call, Message, Reply, Solve, merged_replies, reply_of
+from .host import Solve
 from .merge import n_bytes, unpacked
+from .messages import Call, Message, Reply, merged_replies, reply_of
 from .partitions import Partitions
 from .placement import Place, Placement, tree
 from .select import Cluster
@@ -41,8 +42,6 @@ LOST = "worker lost"  # the reason to end an engine whose rows have been replace
 GONE = ("cancelled", "error", "lost")  # what is left of a host whose worker has died
 WATCH = 0.25  # seconds between two looks at a host that does not answer
 REACH = 2.0  # seconds that a worker may take to answer a client that has never talked to it
-SETTLING = 0.1  # seconds between two attempts to place rows while workers come and go
-ATTEMPTS = 20
 TREE_HOSTS, TREE_BYTES = 4, 1 << 18  # so many hosts, and bytes of a result: a tree is faster than the client alone
 
 
@@ -125,7 +124,7 @@ class Hosts:
         """Return the solution that one worker finds, which gathers all rows; ``watch`` sees how far it has come."""
         places, root = self._places, tree(self._places)
         opened = self._opened[name]
-        args = (name, opened.spec, stop, free, opened.w, root.below)
+        args = (name, opened.spec, stop, free, opened.w, root.below, opened.spec.bias not in self._whole_at)
         loop: Any = self.client.loop
         ask = asyncio.run_coroutine_threadsafe(
             self._timed(places[:1], lambda place: self._asked(place, "solve_whole", *args)), loop.asyncio_loop

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, TypeVar
 from weakref import finalize
 
@@ -19,12 +19,14 @@ from ..kernels.types import Matrix, Vector
 from ..solvers.balance import balance
 from ..solvers.certificate_parts import CertificateParts
 from ..solvers.newton.directions import LARGEST_FACTOR
+from ..solvers.newton.newton import NARROWER, WIDTH_SHARE
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import LADDER, Line
+from ..solvers.state import Near
 from .ascent import PIECES, Ascended
-from .host import Call
 from .line import search
 from .merge import Widest
+from .messages import Call
 from .rounds import Hosts
 from .spec import Spec, Summary
 
@@ -60,6 +62,7 @@ class DaskShards(Shards):
         self._dropped: list[int] = []
         self._numbers = count()
         self._w = self._p = np.zeros(self.n_weights)
+        self._delta = 0.0  # width of the smoothing
         self._gram: Vector | None = None  # its upper triangle, if it came with the last responses
         self.uses_gram, self._gram_seconds = False, 0.0
         self._responses = Responses()
@@ -89,9 +92,10 @@ class DaskShards(Shards):
         self._w = w
         self.hosts.moved(self.name, w)
 
-    def where_it_was(self) -> Vector:
-        """Return the last w that hosts have heard of, if it is finite; else 0."""
-        return self._w.copy() if np.isfinite(self._w).all() else np.zeros_like(self._w)
+    def where_it_was(self) -> Near:
+        """Return the last w that hosts have heard of, if it is finite, else 0; and how far its margins may move yet."""
+        w = self._w.copy() if np.isfinite(self._w).all() else np.zeros_like(self._w)
+        return Near(w, self._delta / (WIDTH_SHARE * NARROWER) or inf)  # one stage back: the centres are lost
 
     def best_level(self) -> float:
         """Return about the constant prediction of least loss: the weighted median of those of the partitions."""
@@ -188,6 +192,7 @@ class DaskShards(Shards):
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         self._go_to(w.copy())
+        self._delta = delta
         self._has_proposal = False  # nor has a host that has replaced a lost one
         return self._responded(("begin", (w, delta)), with_gram=self.uses_gram)
 
@@ -237,6 +242,7 @@ class DaskShards(Shards):
         self._tell("place", w)
 
     def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
+        self._delta = delta
         return self._responded(("recentre", (delta,)), with_gram=self.uses_gram)
 
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102

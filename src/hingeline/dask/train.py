@@ -262,6 +262,5 @@ class _DaskTraining(Training):
             except Ended as end:
                 if end.reason != LOST:
                     raise
-            w = shards.where_it_was()
-            state.near, state.resumed = Near(w, WIDTH), True
+            state.near, state.resumed = shards.where_it_was(), True
         raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")

@@ -1,0 +1,57 @@
+"""What the coordinator and hosts say to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .merge import merged, packed, unpacked
+
+Call = tuple[str, tuple[Any, ...]]  # a verb and its arguments
+
+
+@dataclass(frozen=True)
+class Message:
+    """Verbs that are to be done, one after the other, for one problem."""
+
+    problem: str
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the verbs returned that return something, and how long they took on the worker that took longest."""
+
+    values: tuple[Any, ...] = ()
+    seconds: float = 0.0
+    error: BaseException | None = None
+    lost: tuple[str, ...] = ()  # hosts further down the tree that did not answer
+    n_bytes: int = 0  # of what workers have sent to each other
+
+
+class Branch(NamedTuple):
+    """A host, and those that it asks in turn."""
+
+    address: str
+    key: str
+    below: tuple[Branch, ...] = ()
+
+
+class UnknownProblem(Exception):
+    """Raised by a host that has never heard of a problem."""
+
+
+def reply_of(answer: dict[str, Any], key: str) -> Reply:
+    """Return the reply in what Dask hands over; a host that is no longer on its worker counts as lost."""
+    reply = answer.get("result")
+    return reply if answer["status"] == "OK" and isinstance(reply, Reply) else Reply(lost=(key,))
+
+
+def merged_replies(replies: list[Reply]) -> Reply:
+    """Return several replies as one."""
+    lost = tuple(key for reply in replies for key in reply.lost)
+    error = next((reply.error for reply in replies if reply.error is not None), None)
+    seconds = max(reply.seconds for reply in replies)
+    if lost or error is not None:
+        return Reply(seconds=seconds, error=error, lost=lost)
+    return Reply(packed(merged([unpacked(reply.values) for reply in replies])), seconds)
