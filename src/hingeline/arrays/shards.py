@@ -15,6 +15,7 @@ from ..kernels.types import Matrix, Vector
 from ..runtime.pace import do_nothing
 from ..solvers.balance import balance
 from ..solvers.certificate_parts import CertificateParts
+from ..solvers.newton.conjugate import conjugate_gradients
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import Line, search
 from ..solvers.shards.sample import GOLDEN_RATIO
@@ -186,6 +187,20 @@ class ArrayShards(Shards):
 
     def curvature_diagonal(self) -> Vector:  # noqa: D102
         return np.asarray(self._read(self.rows.diagonal(self._band))[0])
+
+    def solve_by_products(  # noqa: D102
+        self, r: Vector, diagonal: Vector, scale: float, free: bool, enough: float, most: int
+    ) -> tuple[Vector, Vector, int]:
+        place, regularised = self.problem.place, np.ones_like(r)
+        regularised[-1] -= free
+        identity, inverse, band = place.put(regularised), place.put(1.0 / diagonal), scale * self._band
+
+        def product(d: Any) -> Any:
+            return identity * d + self.rows.transposed_times(band * self.rows.times(d))
+
+        p, left, n_products = conjugate_gradients(product, lambda r: r * inverse, place.put(r), enough, most)
+        p, left = self._read(p, left)
+        return p, left, n_products
 
     def band_block(self) -> tuple[Matrix, Vector] | None:  # noqa: D102
         xp = self.problem.place.xp

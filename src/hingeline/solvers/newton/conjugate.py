@@ -20,9 +20,11 @@ def conjugate_gradients(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return p and what is left, r + H p, once that is at most ``enough`` long, and how many products it took.
 
+    Vectors may be arrays of another library, on a device.
+
     ``most`` products are not exceeded; a p of fewer products than it takes is a direction of descent all the same.
     """
-    p, r = np.zeros_like(r), r.copy()
+    p, r = 0.0 * r, 1.0 * r
     z = precondition(r)
     d, rz = -z, float(r @ z)
     n_products = 0

@@ -16,7 +16,7 @@ from ...kernels.types import Matrix, Vector
 from ...runtime.blas import blas_threads
 from ..driver import Run
 from ..shards.interface import Shards
-from .conjugate import conjugate_gradients, steps_worth
+from .conjugate import steps_worth
 from .factor import factored
 from .regulariser import Regulariser
 
@@ -174,13 +174,9 @@ class Directions:
     def _by_products(self, at: Curved) -> tuple[Vector, Vector]:
         """Solve by conjugate gradients, preconditioned by the diagonal, roughly."""
         scale, diagonal = at.scale, self._diagonal(at)
-        p, left, n_products = conjugate_gradients(
-            lambda d: self._regulariser.part(d) + scale * self._shards.curvature_times(d),
-            lambda r: r / diagonal,
-            at.residual,
-            FORCING * sqrt(float(at.residual @ at.residual)),
-            MOST_PRODUCTS,
-        )
+        enough = FORCING * sqrt(float(at.residual @ at.residual))
+        how = (diagonal, scale, self._regulariser.is_free, enough, MOST_PRODUCTS)
+        p, left, n_products = self._shards.solve_by_products(at.residual, *how)
         self._run.effort += n_products * steps_worth(at.band_size, self._shards.n_rows)
         return p, left
 

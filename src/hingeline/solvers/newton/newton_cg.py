@@ -104,13 +104,12 @@ class _Point:
     @np.errstate(over="ignore", invalid="ignore")  # curvature may be next to nothing: such directions are not taken
     def direction(self, enough: float) -> tuple[Vector, Vector]:
         """Return p and r with H p = -gradient + r, |r| at most ``enough``; ends the run if there is no such thing."""
-        p, r, n_products = conjugate_gradients(
-            self._times_hessian,
-            self._preconditioner(),
-            self.gradient,
-            enough,
-            MOST_PRODUCTS,
-        )
+        if self.shards.n_weights > LARGEST_FACTOR:
+            how = (self._diagonal(), self.scale, self.regulariser.is_free, enough, MOST_PRODUCTS)
+            p, r, n_products = self.shards.solve_by_products(self.gradient, *how)
+        else:
+            how_to = (self._times_hessian, self._preconditioner())
+            p, r, n_products = conjugate_gradients(*how_to, self.gradient, enough, MOST_PRODUCTS)
         self.run.effort += n_products * steps_worth(self.curved, self.shards.n_rows)
         if not -inf < float(self.gradient @ p) < 0.0:
             p = self._by_diagonal()(-self.gradient)
@@ -126,8 +125,6 @@ class _Point:
     def _preconditioner(self) -> Callable[[Vector], Vector]:
         """Return a function near to the inverse of H."""
         n = self.shards.n_weights
-        if n > LARGEST_FACTOR:
-            return self._by_diagonal()
         G = np.zeros((n, n))
         self._seed += 1  # another sample each time
         self.shards.sampled_gram(G, sampled_rows(n), self._seed)
@@ -137,9 +134,14 @@ class _Point:
         return self._by_diagonal() if factor is None else factor.solve
 
     def _by_diagonal(self) -> Callable[[Vector], Vector]:
+        diagonal = self._diagonal()
+        return lambda r: r / diagonal
+
+    def _diagonal(self) -> Vector:
+        """Return the Hessian's diagonal."""
         diagonal = self.scale * self.shards.curvature_diagonal()
         self.regulariser.add_curvature(diagonal)
-        return lambda r: r / diagonal
+        return diagonal
 
     def move(self, p: Vector, r: Vector) -> float:
         """Go along p to the minimum, the dual variables too; returns the decrease that p promised (twice)."""

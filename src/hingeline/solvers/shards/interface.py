@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ...kernels.losses import Loss
 from ...kernels.types import Matrix, Vector
 from ..certificate_parts import CertificateParts
+from ..newton.conjugate import conjugate_gradients
 from .line import LADDER, Line, search
 
 if TYPE_CHECKING:
@@ -195,6 +196,22 @@ class Shards(ABC):
     @abstractmethod
     def curvature_diagonal(self) -> Vector:
         """Return the diagonal of sum_i band_i z_i z_i'."""
+
+    def solve_by_products(
+        self, r: Vector, diagonal: Vector, scale: float, free: bool, enough: float, most: int
+    ) -> tuple[Vector, Vector, int]:
+        """Solve (I + scale sum_i band_i z_i z_i') p = -r by conjugate gradients, preconditioned by the ``diagonal``.
+
+        I is without the last weight if that is ``free``. Returns what ``conjugate_gradients`` does, which ``enough``
+        and ``most`` belong to.
+        """
+
+        def product(d: Vector) -> Vector:
+            out = scale * self.curvature_times(d)
+            out[: d.size - free] += d[: d.size - free]
+            return out
+
+        return conjugate_gradients(product, lambda r: r / diagonal, r, enough, most)
 
     @abstractmethod
     def band_block(self) -> tuple[Matrix, Vector] | None:
