@@ -31,7 +31,7 @@ def smoothed_at(X, y, w, loss, free, delta=1.0):
 def expected(point, X, y, free):
     """Return the direction and the residual, from the responses."""
     Z = y[:, None] * np.column_stack([X, np.full(len(X), BIAS)])
-    vectors = point.shards._vectors
+    vectors = point.shards.vectors
     one = np.ones(Z.shape[1])
     one[-1] = 0.0 if free else 1.0
     residual = one * point.w - Z.T @ vectors.alpha
