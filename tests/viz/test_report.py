@@ -11,9 +11,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from svmlight_files import make_rows
 
-from hingeline import LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
+from hingeline import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression, OneClassSVM
 from hingeline.io import load_model, save_model
-from hingeline.viz import write_report
+from hingeline.viz import WeightsDisplay, write_report
 from hingeline.viz.report.convergence import thinned
 from hingeline.viz.report.features import top
 from hingeline.viz.report.markup import json_block, short
@@ -283,3 +283,51 @@ def test_json_cannot_end_its_element():
     text = json_block({"</script>": "<!-- & -->"})
     assert json.loads(text) == {"</script>": "<!-- & -->"}
     assert not set("<>&") & set(text)
+
+
+def page_of(source, tmp_path, **how):
+    write_report(source, tmp_path / "page.html", **how)
+    return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_large_gap_is_not_green(tmp_path):
+    model = LinearSVC(tol=1e-6).fit(*make_rows("two"))
+    assert 'class="verdict good"><span>Converged<' in page_of(model, tmp_path)
+    model.per_class_["duality_gap"][0] = model.duality_gap_ = 0.1
+    page = page_of(model, tmp_path)
+    assert 'class="verdict warn"><span>Converged, with a large gap</span>' in page
+    assert "<code>gap_tol=1e-3</code>" in page
+    with pytest.warns(match="max_iter ended training"):
+        model = LinearSVC(solver="baseline", tol=1e-9, max_iter=1).fit(*make_rows("signs"))
+    page = page_of(model, tmp_path)
+    assert 'class="verdict warn"><span>Not converged</span> Training was ended by max_iter' in page
+    assert "Allow more time or sweeps" in page
+
+
+def test_accuracy_says_on_which_rows(tmp_path):
+    X, y = make_rows("two")
+    model = LinearSVC().fit(X, y)
+    assert "<dt>accuracy on given data</dt>" in page_of(model, tmp_path, data=(X, y))
+    assert "<dt>accuracy on the given data</dt>" in page_of(model, tmp_path, data=(X, y), data_name="march.svm")
+    assert "Confusion matrix, march.svm" in page_of(model, tmp_path, data=(X, y), data_name="march.svm")
+    run = make_run(tmp_path, "two", "-s", "3")
+    assert "<dt>accuracy on training data</dt>" in page_of(run, tmp_path)
+
+
+def test_a_search_tells_when_where_and_how(tmp_path):
+    X, y = make_rows("two")
+    search = LinearSVCCV(Cs=[0.1, 1.0], cv=2, random_state=7, tol=0.02, refit=False).fit(X, y)
+    page = page_of(search, tmp_path)
+    for fact in ('<dt>seed</dt><dd><data value="7">', '<dt>tolerance</dt><dd><data value="0.02">'):
+        assert fact in page
+    assert "<dt>written</dt><dd><time>" in page
+    assert 'id="environment"' in page
+    assert "<dt>numpy</dt>" in page
+
+
+def test_features_are_called_as_in_the_display(tmp_path):
+    X, y = make_rows("two")
+    page = page_of(LinearSVC().fit(X, y), tmp_path)
+    display = WeightsDisplay(weights=np.ones(3))
+    assert f"<bdi>{display.feature_names[0]}</bdi>" in page
+    assert "feature 1<" not in page

@@ -4,13 +4,17 @@ import json
 
 import pytest
 from browser import Browser, find_browser
+from problems import classification
 from runs import change, make_run, make_search
 
+from hingeline import LinearSVC
+from hingeline.estimators.per_class import PerClass
 from hingeline.io.records.run_folder import read_run
 from hingeline.viz import write_report
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\">"
-PLOT = "[data-chart=convergence] .plot"
+BOUNDS = "[data-chart=convergence] [data-part=bounds]"
+PLOT = "[data-chart=convergence] [data-part=distance]"
 SCORE, SECONDS = "[data-part=score]", "[data-part=seconds]"
 
 
@@ -58,7 +62,9 @@ def axis(page, plot=PLOT):
 
 def test_it_renders_all_it_was_given(page, folder):
     machines = read_run(folder)["machines"]
-    assert lines(page) == 2 * len(machines)
+    assert lines(page, BOUNDS) == 2 * len(machines)
+    assert page.run(f"document.querySelectorAll('{BOUNDS} path.dashed').length") == len(machines)
+    assert lines(page) == len(machines)
     assert lines(page, SCORE) == 1 + 3  # the line, and the bars of three values of C
     assert page.run("document.title").startswith("Hinge, L2-regularised")
     shown = page.run("[...document.querySelectorAll('#certificate td:nth-of-type(3) data')].map(d => d.value)")
@@ -81,13 +87,17 @@ def test_pointing_at_a_line_tells_its_values(page, folder):
 
 
 def test_the_toggles_change_the_chart(page):
-    assert axis(page) == ["seconds", "violation, relative gap"]
+    assert axis(page, BOUNDS) == ["seconds", "objective, lower bound"]
+    assert axis(page) == ["seconds", "relative gap"]
+    page.click("[name=violation]")
+    assert axis(page) == ["seconds", "relative gap, violation"]
     before = lines(page)
     page.click("[name=gap]")
     assert axis(page) == ["seconds", "violation"]
     assert lines(page) == before / 2
     page.click("[value=steps]")
     assert axis(page) == ["steps", "violation"]
+    assert axis(page, BOUNDS)[0] == "steps"
     ticks = f"[...document.querySelectorAll('{PLOT} svg > text')].map(t => t.textContent).join()"
     logarithmic = page.run(ticks)
     page.click("[data-chart=convergence] [name=ylog]")
@@ -97,10 +107,11 @@ def test_the_toggles_change_the_chart(page):
         "(document.querySelector('[name=problem]'))"
     )
     assert lines(page) == 1
+    assert lines(page, BOUNDS) == 2
     page.click("[name=violation]")
-    assert lines(page) == 0
-    assert "Nothing to show" in page.run(f"document.querySelector('{PLOT}').textContent")
-    page.move(*page.middle(PLOT))  # pointing at nothing does no harm
+    assert page.run(f"getComputedStyle(document.querySelector('{PLOT}')).display") == "none"
+    page.click("[name=bounds]")
+    assert page.run(f"getComputedStyle(document.querySelector('{BOUNDS}')).display") == "none"
 
 
 def test_keys_walk_along_the_lines(page, folder):
@@ -172,3 +183,17 @@ def test_everything_has_a_name_for_those_who_do_not_see(page):
     assert page.run(unnamed) == 0
     assert page.run("document.querySelectorAll('figure details table').length") == 4
     assert page.run("[...document.querySelectorAll('input, select')].every(e => e.closest('label'))")
+
+
+def test_ten_classes_fit_a_screen(browser, tmp_path):
+    """The table of certificates is not clipped, and the engines stay whole words."""
+    X, y = classification(300, 12, n_classes=10)
+    model = LinearSVC(solver="hybrid", tol=1e-7).fit(X, y)
+    model.per_class_ = PerClass({**model.per_class_, "solver": ["hybrid+newton"] * 10})
+    write_report(model, tmp_path / "report.html")
+    browser.open(tmp_path / "report.html", 1280, 900)
+    table = "document.querySelector('#certificate .scroll')"
+    assert browser.run(f"{table}.scrollWidth <= {table}.clientWidth")
+    tile = "[...document.querySelectorAll('.glance div')].find(d => d.textContent.startsWith('engine'))"
+    assert browser.run(f"{tile}.scrollWidth <= {tile}.clientWidth")
+    assert browser.run(f"{tile}.querySelector('bdi').innerText") == "hybrid + newton"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,7 @@ def _record(
     args: argparse.Namespace, folder: str, X: Any, y: np.ndarray, grid: np.ndarray, n_folds: int, scoring: str
 ) -> SearchRecord:
     from hingeline.io.csr import checksums
+    from hingeline.runtime.environment import environment
     from hingeline.selection.record import SearchRecord
 
     stop = {"tol": args.tol} if args.gap is None else {"gap": args.gap}
@@ -108,6 +110,14 @@ def _record(
         "scoring": scoring,
         "folds": n_folds,
         "seed": args.seed,
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "settings": {
+            **{{"tol": "tolerance", "gap": "relative gap"}[name]: value for name, value in stop.items()},
+            "constant feature": max(args.bias, 0.0),
+            "intercept is free": args.free,
+            **{f"weight of {label}": weight for label, weight in class_weights(args)},
+        },
+        "environment": environment(),
     }
     return SearchRecord(folder, problem, about, grid, n_folds)
 

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from .json_file import JsonFileError, read_json, write_json
+from .json_file import JsonFileError, check, read_json, write_json
 
 FORMAT, VERSION = "hingeline search", 1
 PATH = "path.json"
@@ -28,6 +28,8 @@ SCHEMA = {
     "one_se_C": NUMBER,
     "finished": bool,
 }
+SCALAR = (str, float, bool, None)
+DETAILS = {"created": str, "settings": {"*": SCALAR}, "environment": {"*": SCALAR}}  # older files lack them
 # What a search needs besides, to continue from the file.
 RESUMABLE = {
     **SCHEMA,
@@ -49,7 +51,11 @@ def read_search(place: str | PathLike[str], *, to_resume: bool = False) -> dict[
     path = Path(place)
     path = path / PATH if path.is_dir() else path
     schema = RESUMABLE if to_resume else SCHEMA
-    document = read_json(path, FORMAT, VERSION, schema)
+    document = {"created": "", "settings": {}, "environment": {}, **read_json(path, FORMAT, VERSION, schema)}
+    try:
+        check(document, DETAILS, "")
+    except JsonFileError as error:
+        raise JsonFileError(f"{path}: {error}") from None
     columns = [name for name, kind in schema["cells"][0].items() if isinstance(kind, list)]  # type: ignore[index]
     for k, cell in enumerate(document["cells"]):
         if cell["C"] <= 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .markup import Section, details, escape, facts, name, short, table, value
+from .markup import Section, details, escape, facts, moment, name, short, table, value
 
 
 def verdict(search: dict[str, Any]) -> str:
@@ -30,12 +30,15 @@ def chart(search: dict[str, Any] | None) -> tuple[Section | None, dict[str, Any]
     about = facts(
         [
             ("data", name(search["data"])),
-            ("rows", value(search["n_samples"])),
+            ("rows", value(search["n_samples"] or None)),
             ("features", value(search["n_features"])),
-            ("loss", name(search["loss"])),
+            ("loss", name(search["loss"].replace("_", " "))),
             ("engine asked for", name(search["solver"])),
             ("score", name(search["scoring"])),
             ("folds", value(search["folds"])),
+            ("seed", value(search["seed"])),
+            *((key, value(setting)) for key, setting in search["settings"].items() if setting is not None),
+            *([("written", moment(search["created"]))] if search["created"] else []),
         ]
     )
     drawn = [

@@ -71,7 +71,7 @@
       this.width = width;
       const spec = (this.spec = this.build());
       const height = Math.round(Math.min(380, Math.max(230, width * 0.5)));
-      const box = { left: 58, right: width - 14, top: spec.marks?.length ? 40 : 12, bottom: height - 42 };
+      const box = { left: 66, right: width - 14, top: spec.marks?.length ? 40 : 12, bottom: height - 42 };
       const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
       const points = spec.series.flatMap((s) => s.points);
       this.plot.replaceChildren(svg, this.tip);
@@ -194,30 +194,49 @@
 
   const convergence = (figure) => {
     const form = controls(figure), { problems } = data.convergence;
-    const names = { violation: "violation", gap: "relative gap" };
-    const build = () => {
+    const names = { objective: "objective", lower_bound: "lower bound", gap: "relative gap", violation: "violation" };
+    const kinds = { objective: "a", lower_bound: "a dashed", gap: "b", violation: "c" };
+    for (const m of problems) {
+      // Between two certificates the gap is that of the bounds so far; an objective of zero has none.
+      const between = (i) => (m.objective[i] === null || m.lower_bound[i] === null || !m.objective[i] ? null
+        : Math.min(1, (m.objective[i] - m.lower_bound[i]) / Math.abs(m.objective[i])));
+      const rounding = 1e-16; // smaller gaps are drawn as this one
+      m.gap = m.gap.map((gap, i) => (gap === null ? between(i) : gap)).map((gap) => (gap === null ? null : Math.max(gap, rounding)));
+      // Zero is a better lower bound than one below it, if the objective cannot be negative.
+      if (m.objective.at(-1) > 0) m.lower_bound = m.lower_bound.map((v) => (v === null || v < 0 ? null : v));
+    }
+    const about = (m, i) => [m.name && `class ${m.name}`, `sweep ${short(m.sweeps[i])}, ${short(m.seconds[i])} s`, `${short(m.steps[i])} steps`,
+      m.objective[i] !== null && `objective ${short(m.objective[i])}`, m.lower_bound[i] !== null && `lower bound ${short(m.lower_bound[i])}`,
+      m.gap[i] !== null && `relative gap ${short(m.gap[i])}`, `violation ${short(m.violation[i])}`].filter(Boolean).join("\n");
+    const build = (part) => () => {
       const wanted = new FormData(form), x = wanted.get("x"), ylog = wanted.has("ylog"), xlog = wanted.has("xlog");
       const only = wanted.get("problem");
       const shown = only ? [problems[Number(only)]] : problems;
-      const quantities = Object.keys(names).filter((q) => wanted.has(q));
+      const quantities = part === "bounds" ? ["objective", "lower_bound"] : ["gap", "violation"].filter((q) => wanted.has(q));
+      const log = ylog && !(part === "bounds" && shown.some((m) => m.objective.at(-1) <= 0));
       const series = quantities.flatMap((quantity) => shown.map((m) => ({
-        kind: quantity === "gap" ? "b" : "a",
-        dots: m[quantity].length <= 40,
-        points: m.sweeps.map((sweep, i) => ({
-          x: m[x][i],
-          y: m[quantity][i],
-          text: [m.name && `class ${m.name}`, `sweep ${short(sweep)}, ${short(m.seconds[i])} s`, `${short(m.steps[i])} steps`,
-            `violation ${short(m.violation[i])}`, m.gap[i] !== null && `relative gap ${short(m.gap[i])}`].filter(Boolean).join("\n"),
-        })).filter((p) => p.y !== null && (!ylog || p.y > 0) && (!xlog || p.x > 0)),
+        kind: kinds[quantity],
+        dots: m[quantity].length <= 40 && shown.length <= 3,
+        points: m.sweeps.map((sweep, i) => ({ x: m[x][i], y: m[quantity][i], text: about(m, i) }))
+          .filter((p) => p.y !== null && (!log || p.y > 0) && (!xlog || p.x > 0)),
       }))).filter((s) => s.points.length);
+      // Where another engine took over; of many problems that would be too many lines.
+      const marks = shown.length > 1 ? [] : shown.flatMap((m) => m.phase.flatMap((p, i) => (i && p !== m.phase[i - 1]
+        ? [{ x: (m[x][i] + m[x][i - 1]) / 2, name: m.engines[p] || "", second: true }] : [])));
       return {
         series,
+        marks: marks.slice(0, 2),
         x: { name: x, log: xlog },
-        y: { name: quantities.map((q) => names[q]).join(", "), log: ylog, zero: !ylog },
+        y: { name: quantities.map((q) => names[q]).join(", "), log, zero: !log && part !== "bounds" },
       };
     };
-    const chart = new Chart(figure.querySelector(".plot"), figure.querySelector(".live"), build);
-    form.addEventListener("change", () => chart.draw());
+    const live = figure.querySelector(".live");
+    const drawn = [...figure.querySelectorAll(".plot")].map((plot) => new Chart(plot, live, build(plot.dataset.part)));
+    form.addEventListener("change", () => {
+      drawn[0].plot.hidden = !form.elements.bounds.checked;
+      drawn[1].plot.hidden = !form.elements.gap.checked && !form.elements.violation.checked;
+      for (const chart of drawn) chart.draw();
+    });
   };
 
   const cPath = (figure) => {

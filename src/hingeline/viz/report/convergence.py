@@ -7,6 +7,9 @@ from typing import Any
 
 from .markup import Section, details, escape, name, short, table, value
 
+LARGE_GAP = 1e-2  # relative; above it even a model that has converged gets no green
+TO_BE_CLOSER = "For a better model ask for the gap itself (<code>--gap 1e-3</code>, <code>gap_tol=1e-3</code>)."
+TO_GO_ON = "Allow more time or sweeps, loosen the tolerance, or scale the features."
 MOST_POINTS = 12_000  # in the whole chart
 MOST_PROBLEMS = 200  # in the chart: those with the largest gaps
 MOST_LINES = 60  # of the table of a problem
@@ -14,20 +17,25 @@ COLUMNS = ("seconds", "steps", "objective", "lower_bound", "gap", "violation")
 
 
 def verdict(problems: Sequence[dict[str, Any]]) -> str:
-    """Return one sentence: how good the model is."""
+    """Return one sentence: how good the model is, and what to do if it is not."""
     if not problems:
         return ""
     gap = max((m["gap"] for m in problems if m["gap"] is not None), default=None)
     distance = f"within a relative gap of <strong>{value(gap)}</strong> of the optimum" if gap is not None else ""
     open_ones = [m for m in problems if not m["converged"]]
     which = "" if len(problems) == 1 else f" ({len(problems) - len(open_ones)} of {len(problems)} problems)"
-    if not open_ones:
-        return f'<p class="verdict good"><span>Converged{which}</span> The objective is certified {distance}.</p>'
-    reasons = ", ".join(sorted({escape(m["stop_reason"]) for m in open_ones}))
-    return (
-        f'<p class="verdict warn"><span>Not converged{which}</span> Training was ended by {reasons}; '
-        f"the objective is certified {distance}.</p>"
-    )
+    if open_ones:
+        reasons = ", ".join(sorted({escape(m["stop_reason"]) for m in open_ones}))
+        return (
+            f'<p class="verdict warn"><span>Not converged{which}</span> Training was ended by {reasons}; the objective '
+            f"is certified {distance}. {TO_GO_ON}</p>"
+        )
+    if gap is not None and gap > LARGE_GAP:
+        return (
+            f'<p class="verdict warn"><span>Converged{which}, with a large gap</span> The tolerance was met, but the '
+            f"objective is only certified {distance}. {TO_BE_CLOSER}</p>"
+        )
+    return f'<p class="verdict good"><span>Converged{which}</span> The objective is certified {distance}.</p>'
 
 
 def glance(problems: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -41,8 +49,13 @@ def glance(problems: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     cards.append(("relative gap" if one else "largest relative gap", value(max(gaps, default=None))))
     cards.append(("training seconds", value(seconds)))
     cards.append(("sweeps", value(sweeps)))
-    cards.append(("engine", ", ".join(sorted({name(m["solver"]) for m in problems}))))
+    cards.append(("engine", ", ".join(sorted({name(_spaced(m["solver"])) for m in problems}))))
     return cards
+
+
+def _spaced(solver: str) -> str:
+    """Return the engines so that a line can end between them."""
+    return solver.replace("+", " + ")
 
 
 def certificate(problems: Sequence[dict[str, Any]]) -> Section | None:
@@ -56,10 +69,12 @@ def certificate(problems: Sequence[dict[str, Any]]) -> Section | None:
     rows = [
         (
             title(m, k, len(problems)),
-            *(value(m[key], 9) for key in ("primal", "dual")),
+            *(value(m[key], 9 if len(problems) == 1 else 7) for key in ("primal", "dual")),
             *(value(m[key], 3) for key in ("gap", "violation")),
             f'<span class="{"good" if m["converged"] else "warn"}">{value(m["converged"])}</span>',
-            *(value(m[key]) for key in ("stop_reason", "solver", "n_iter", "n_steps", "n_support", "seconds")),
+            value(m["stop_reason"]),
+            name(_spaced(m["solver"])),
+            *(value(m[key], 3) for key in ("n_iter", "n_steps", "n_support", "seconds")),
         )
         for k, m in enumerate(problems)
     ]
@@ -71,7 +86,7 @@ def certificate(problems: Sequence[dict[str, Any]]) -> Section | None:
         cells = [(key, cell) for key, cell in zip(head[1:], rows[0][1:], strict=True)]
         body = "".join(f"<div><dt>{key}</dt><dd>{cell}</dd></div>" for key, cell in cells)
         return Section("certificate", "Certificate", f'{text}<dl class="facts">{body}</dl>')
-    return Section("certificate", "Certificate", text + table("Certificate of each class", head, rows, "numbers"))
+    return Section("certificate", "Certificate", text + table("Certificate of each class", head, rows, "numbers dense"))
 
 
 def title(problem: dict[str, Any], k: int, count: int) -> str:
@@ -93,7 +108,8 @@ def chart(problems: Sequence[dict[str, Any]]) -> tuple[Section | None, dict[str,
         kept = thinned(len(m["history"]["seconds"]), share)
         columns = {column: [m["history"][column][i] for i in kept] for column in (*COLUMNS, "phase")}
         label = m["label"] if m["label"] is not None else "" if len(drawn) == 1 else str(k + 1)
-        lines.append({"name": label, "sweeps": [m["history"]["sweep"][i] for i in kept], **columns})
+        sweeps = [m["history"]["sweep"][i] for i in kept]
+        lines.append({"name": label, "engines": m["solver"].split("+"), "sweeps": sweeps, **columns})
     note = f"<p>Shown are the {len(drawn)} problems with the largest gaps.</p>" if len(drawn) < len(problems) else ""
     figure = CHART.format(
         problems=_chooser(drawn) if len(drawn) > 1 else "", summary=_summary(drawn), note=note, table=_tables(drawn)
@@ -141,10 +157,12 @@ def _tables(problems: Sequence[dict[str, Any]]) -> str:
 
 
 CHART = """<figure class="chart" data-chart="convergence">
-<form class="controls" aria-label="What the chart shows">
+<form class="controls" aria-label="What the charts show">
 <fieldset><legend>show</legend>
-<label><input type="checkbox" name="violation" checked><i class="key a"></i>violation</label>
-<label><input type="checkbox" name="gap" checked><i class="key b"></i>relative gap</label></fieldset>
+<label><input type="checkbox" name="bounds" checked><i class="key a"></i>objective,
+<i class="key a dashed"></i>lower bound</label>
+<label><input type="checkbox" name="gap" checked><i class="key b"></i>relative gap</label>
+<label><input type="checkbox" name="violation"><i class="key c"></i>violation</label></fieldset>
 <fieldset><legend>against</legend>
 <label><input type="radio" name="x" value="seconds" checked>seconds</label>
 <label><input type="radio" name="x" value="steps">steps</label>
@@ -154,9 +172,14 @@ CHART = """<figure class="chart" data-chart="convergence">
 <label><input type="checkbox" name="xlog">log time</label></fieldset>
 {problems}
 </form>
-<div class="plot" tabindex="0" role="group" aria-roledescription="chart" aria-label="Convergence. {summary} \
-Arrow keys move from value to value."></div>
+<div class="pair">
+<div class="plot" data-part="bounds" tabindex="0" role="group" aria-roledescription="chart" aria-label="Objective and \
+lower bound. {summary} Arrow keys move from value to value."></div>
+<div class="plot" data-part="distance" tabindex="0" role="group" aria-roledescription="chart" aria-label="Convergence. \
+{summary} Arrow keys move from value to value."></div>
+</div>
 <p class="live" aria-live="polite"></p>
-<figcaption>Point at a line, or focus the chart and use the arrow keys, to read values. {note}</figcaption>
+<figcaption>The best objective and lower bound so far: the optimum lies between them. Sweeps estimate the objective;
+the last value is exact. Point at a line, or focus a chart and use the arrow keys, to read values. {note}</figcaption>
 {table}
 </figure>"""

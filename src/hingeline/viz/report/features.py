@@ -50,7 +50,7 @@ def _output(weights: Weights, k: int) -> str:
         titles = (f"speak for {name(label)}", f"speak {other}")
     else:
         titles = ("raise the value", "lower the value")
-    sides = zip(titles, (up, down), ("b", "a"), strict=True)
+    sides = zip(titles, (up, down), ("a", "b"), strict=True)
     return f'<div class="pair">{"".join(_side(weights, w, largest, *side) for side in sides)}</div>'
 
 

@@ -25,8 +25,9 @@ TRAINING = "training data"
 
 def of_estimator(source: Any) -> Source:
     """Return what a report says about a fitted estimator, or a pipeline that ends in one."""
-    check_is_fitted(source)
     estimator = source.steps[-1][1] if hasattr(source, "steps") else source
+    if not hasattr(estimator, "Cs_"):  # a search without a refit counts as not fitted
+        check_is_fitted(source)
     if not hasattr(estimator, "coef_"):
         if hasattr(estimator, "Cs_"):  # a search without a refit
             return Source(type(estimator).__name__, search=_search(source, estimator))
@@ -165,7 +166,10 @@ def _search(source: Any, estimator: Any) -> dict[str, Any] | None:
         "solver": str(params.get("solver", "")),
         "scoring": str(params.get("scoring") or "score"),
         "folds": scores.shape[1],
-        "seed": None,
+        "seed": params["random_state"] if isinstance(params.get("random_state"), int) else None,
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "settings": {"tolerance": params.get("tol"), "relative gap": params.get("gap_tol")},
+        "environment": environment(),
         "cells": cells,
         "best_C": number(estimator.C_),
         "one_se_C": number(estimator.C_1se_) if hasattr(estimator, "C_1se_") else None,

@@ -26,6 +26,11 @@ def visible(text: str) -> str:
     return "".join(c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in text)
 
 
+def moment(text: str) -> str:
+    """Return the time of a record, which is in UTC."""
+    return f"<time>{escape(text.replace('T', ' ').replace('+00:00', ' UTC'))}</time>"
+
+
 def name(text: Any) -> str:
     """Return a name from outside, whose direction of writing does not affect the text around it."""
     return f"<bdi>{escape(text)}</bdi>"

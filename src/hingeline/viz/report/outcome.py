@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .markup import NOTHING, Section, facts, name, percent, table, value
+from .markup import NOTHING, Section, escape, facts, name, percent, table, value
 
 MOST_CLASSES = 30  # with more, the matrix is not shown as a whole
 MOST_PAIRS = 25  # of labels that are taken for one another, which are shown instead
@@ -40,7 +40,7 @@ def outcome(evaluation: dict[str, Any] | None) -> Section | None:
         body = _matrix(labels, matrix, true, predicted, hits)
     else:
         body = _pairs(labels, counts, true)
-    return Section("outcome", "Confusion matrix", facts(about) + body)
+    return Section("outcome", f"Confusion matrix, {escape(evaluation['data'])}", facts(about) + body)
 
 
 def _matrix(labels: list[str], matrix: np.ndarray, true: np.ndarray, predicted: np.ndarray, hits: np.ndarray) -> str:

@@ -23,7 +23,7 @@ class Weights:
     """Weights by output: ``coef`` of shape (n_outputs, n_features), and the label that a positive score means.
 
     ``against`` is the label that a negative score of a single output means. ``names`` are the names of the features; if
-    they are None, features are numbered from ``first``.
+    they are None, features are numbered from ``first``: x0, x1, ... from 0 on, as ``WeightsDisplay`` names them.
     """
 
     coef: np.ndarray
@@ -34,7 +34,9 @@ class Weights:
 
     def name(self, feature: int) -> str:
         """Return the name of a feature."""
-        return f"feature {feature + self.first}" if self.names is None else self.names[feature]
+        if self.names is not None:
+            return self.names[feature]
+        return f"feature {feature + self.first}" if self.first else f"x{feature}"  # as LIBLINEAR and scikit-learn count
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from . import convergence
-from .markup import Section, escape, facts, name, table, value
+from .markup import Section, escape, facts, moment, name, table, value
 from .source import Source
 
 MOST_LABELS = 40
+TRAINING, GIVEN = "training data", "given data"  # names of rows on which a model is evaluated
 
 
 def heading(run: dict[str, Any], search: dict[str, Any] | None) -> str:
     """Return the title of the page."""
-    words = run.get("title") or f"search over C, {(search or {}).get('loss', '')}"
+    words = run.get("title") or f"search over C, {(search or {}).get('loss', '').replace('_', ' ')}"
     C = run.get("settings", {}).get("C")
     return f"{words[:1].upper()}{words[1:]}" + (f", C = {C:g}" if isinstance(C, (int, float)) else "")
 
@@ -26,8 +27,11 @@ def subtitle(known: Source) -> str:
     parts = [name(Path(data.get("name") or (search or {}).get("data") or known.name).name or known.name)]
     if data.get("rows") is not None:
         parts.append(f"{value(data['rows'])} rows, {value(data['columns'])} features")
-    if run and run["created"]:
-        parts.append(f"<time>{escape(run['created'].replace('T', ' ').replace('+00:00', ' UTC'))}</time>")
+    elif search and search["n_samples"]:
+        parts.append(f"{value(search['n_samples'])} rows, {value(search['n_features'])} features")
+    created = (run or search or {}).get("created")
+    if created:
+        parts.append(moment(created))
     return " \u00b7 ".join(parts)
 
 
@@ -35,7 +39,11 @@ def glance(problems: list[dict[str, Any]], run: dict[str, Any]) -> str:
     """Return the figures at the head of the page."""
     cards = convergence.glance(problems)
     figures = (run.get("evaluation") or {}).get("figures", {})
-    cards += [(key, f"{100.0 * figure:.4g}\u202f%") for key, figure in figures.items() if key == "accuracy"]
+    rows = str((run.get("evaluation") or {}).get("data", ""))
+    where = rows if rows in (TRAINING, GIVEN) else "the given data"
+    cards += [
+        (f"{key} on {where}", f"{100.0 * figure:.4g}\u202f%") for key, figure in figures.items() if key == "accuracy"
+    ]
     items = "".join(f"<div><dt>{escape(key)}</dt><dd>{markup}</dd></div>" for key, markup in cards)
     return f'<dl class="glance">{items}</dl>' if cards else ""
 
@@ -85,7 +93,7 @@ def commands(run: dict[str, Any], search: dict[str, Any] | None) -> Section | No
     return Section("reproduce", "Do it again", blocks)
 
 
-def environment(run: dict[str, Any]) -> Section | None:
+def environment(run: dict[str, Any], search: dict[str, Any] | None) -> Section | None:
     """Return the section of versions and hardware."""
-    known = run.get("environment")
+    known = run.get("environment") or (search or {}).get("environment")
     return Section("environment", "Environment", facts((k, value(v)) for k, v in known.items())) if known else None

@@ -108,7 +108,7 @@ def render(known: Source, title: str | None = None) -> str:
         summary.data(run),
         summary.settings(run),
         summary.commands(run, search),
-        summary.environment(run),
+        summary.environment(run, search),
     )
     parts = [part for part in sections if part is not None]
     style, script = _resource("style.css"), _resource("charts.js")
