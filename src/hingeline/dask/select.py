@@ -7,9 +7,10 @@ included. With n rows of s values, d weights, K workers:
 =================  ====================================================  ==========================================
 method             rounds                                                bytes per round, from and to each worker
 =================  ====================================================  ==========================================
-newton             6 per iteration (direction, search, responses,        8 d, and 4 d^2 for the Gram matrix
-                   certificate), 15 + 8 log10(1 + kappa) iterations,
-                   less than half of that after a sample
+newton             2.7 per iteration (search; responses with the Gram    8 d, and 4 d^2 for the Gram matrix
+                   matrix; a second search now and then),
+                   15 + 8 log10(1 + kappa) iterations, less than half
+                   of that after a sample
 newton_cg          16 per iteration (products), 5 + 3 log10(1 + kappa)   16 d
 newton, by         34 per iteration                                      16 d
 products
@@ -43,7 +44,7 @@ from .spec import Summary
 
 ONE_WORKER = "one_worker"
 LATENCY, BANDWIDTH = 2e-3, 5e8  # seconds of a round, bytes per second
-ROUNDS_BY_FACTOR, ROUNDS_BY_CG, ROUNDS_BY_PRODUCTS = 6.0, 16.0, 34.0  # per iteration of Newton's method
+ROUNDS_BY_FACTOR, ROUNDS_BY_CG, ROUNDS_BY_PRODUCTS = 2.7, 16.0, 34.0  # per iteration of Newton's method
 COCOA_ROUNDS, COCOA_SWEEPS = 16.0, 1.1  # rounds per sweep; sweeps over those of one machine
 CLEARLY = 1.5  # ratio of estimates from which rounds are preferred to one worker, for many features
 GATHERED_SHARE = 0.2  # of a worker's memory
