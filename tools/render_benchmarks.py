@@ -105,7 +105,7 @@ def versus(results: Results, data: str, C: float) -> str:
     cells = results.find(data, C, target_of(results))
     others = [cell for name, cell in cells.items() if name != OURS]
     if OURS not in cells or not others:
-        return ""
+        return "-"
     ours, best = cells[OURS], min(others, key=lambda cell: cell.seconds if cell.status == "ok" else order_of(cell))
     won = ours.status == "ok" and not (best.status == "ok" and best.seconds < ours.seconds)
     left, right = seconds_text(ours), seconds_text(best)
@@ -121,18 +121,18 @@ def order_of(cell: Cell) -> float:
 def full_table(results: Results) -> str:
     """Return all cells: one row per data set and C, one column per solver."""
     target, solvers = target_of(results), list(dict.fromkeys(cell.solver for cell in results.cells))
-    head = ["data", "rows x columns", "C", *(NAMES.get(name, name) for name in solvers), "best other / hingeline"]
+    head = ["data", "C", *(NAMES.get(name, name) for name in solvers), "best other / hingeline"]
     rows = []
     for data in known(results):
-        first = [data, size_text(results, data)]
+        first = data
         for C in sorted({cell.C for cell in results.cells if cell.dataset == data}):
             cells = results.find(data, C, target)
             best = min((cell.seconds for cell in cells.values() if cell.status == "ok"), default=nan)
             texts = [seconds_text(cells[name], best) if name in cells else "" for name in solvers]
             ratio = speed_up(cells)
             times = "" if ratio.value != ratio.value else f"{'> ' if ratio.bound else ''}{number(ratio.value)}"
-            rows.append([*first, f"{C:g}", *texts, times])
-            first = ["", ""]
+            rows.append([first, f"{C:g}", *texts, times])
+            first = ""
     return table(head, rows)
 
 

@@ -18,7 +18,7 @@ HISTORY = np.dtype(
 
 
 class Certificate(NamedTuple):
-    """How good a model is, exact at the weights that are returned.
+    """How good a model is, computed for the weights that are returned.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ def test_options(text, tmp_path, capsys):
     arguments = ["convert", str(text), str(tmp_path / "set")]
     assert main([*arguments, "--zero-based", "--columns", "9"]) == 0
     assert main(arguments) == 1
-    assert "there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main([*arguments, "--force"]) == 0
     assert open_dataset(tmp_path / "set")[0].shape == (20, 3)
 

@@ -144,7 +144,7 @@ def test_what_is_no_run_is_a_clear_error(run, tmp_path, capsys):
     (tmp_path / "cut").write_bytes(b"hingeline model 1\n{")
     for source, message in (
         (tmp_path / "empty", "holds no run.json"),
-        (tmp_path / "missing", "is not there"),
+        (tmp_path / "missing", "does not exist"),
         (tmp_path / "text", "line 1"),
         (tmp_path / "cut", "damaged"),
     ):
@@ -170,7 +170,7 @@ def test_a_native_model_whose_certificate_is_nonsense_is_a_clear_error(tmp_path,
         save_model(svc, tmp_path / "native")
         setattr(svc, attribute, good)
         assert report(tmp_path / "native", "-o", tmp_path / "report.html") == 1
-        assert "native: what it says of training does not fit together" in capsys.readouterr().err
+        assert "native: its training results contradict each other" in capsys.readouterr().err
 
 
 def test_the_values_of_the_page_are_those_of_the_run(run, tmp_path):

@@ -59,7 +59,7 @@ def test_wrong_use_of_tables(capsys):
     assert main(["train", "-q", "--label", "class", "t.csv", "model"]) == 0
     for words, complaint in (
         (["train", "t.csv"], "name the column of its labels (--label COLUMN)"),
-        (["train", "--label", "class", "text"], "text is no table"),
+        (["train", "--label", "class", "text"], "text is not a table"),
         (["search", "t.csv"], "name the column of its labels"),
         (["predict", "t.csv", "model", "out"], "--label names the column of labels"),
         (["train", "--label", "f1", "t.csv", "model"], "classes are whole numbers"),

@@ -270,7 +270,7 @@ def test_a_checkpoint_that_cannot_be_saved_costs_no_model(files, monkeypatch, ca
     monkeypatch.setattr("hingeline.io.records.checkpoint.write_native", full)
     assert main(["train", "-q", "--checkpoint", "state", "--checkpoint-every", "1e-9", "many", "model"]) == 1
     said = capsys.readouterr().err
-    assert "the checkpoint state could not be saved, and training goes on without: disk full" in said
+    assert "the checkpoint state could not be saved; training continues without it: disk full" in said
     assert said.splitlines()[-1].endswith("disk full")
     assert np.any(read_model("model").w)
 

@@ -79,7 +79,7 @@ def test_multi_class_intercepts(free):
 @pytest.mark.parametrize(
     ("message", "run"),
     [
-        ("l1_ratio 0", lambda: LogisticRegression("l2", l1_ratio=0.5).fit(X, Y)),
+        ("l1_ratio=0", lambda: LogisticRegression("l2", l1_ratio=0.5).fit(X, Y)),
         ("'penalty' parameter", lambda: LogisticRegression(penalty="elephant").fit(X, Y)),
         ("'epsilon' parameter", lambda: LinearSVR(epsilon=-1.0).fit(X_REAL, Y_REAL)),
         ("epsilon must be finite", lambda: solve(X_REAL, Y_REAL, SquaredEpsilonInsensitive(1.0, -1.0))),

@@ -55,7 +55,7 @@ def test_repeated_columns_count_as_their_sum():
 def test_what_was_read_is_taken_as_it_is(threads):
     data = read_data(X, 1.0, threads)
     assert read_data(data, 1.0) is data
-    with pytest.raises(ValueError, match="read it anew"):
+    with pytest.raises(ValueError, match="read it again"):
         read_data(data, 0.5)
 
 

@@ -122,7 +122,7 @@ def test_warm_start_goes_on_where_it_was():
 
 def test_what_it_cannot_do():
     X, y = classification(30, 3, n_classes=3)
-    with pytest.raises(ValueError, match='penalty "l2" alone'):
+    with pytest.raises(ValueError, match='only penalty="l2"'):
         machine(penalty="l1").fit(X, y)
     with pytest.raises(ValueError, match="does not train"):
         machine(solver="newton").fit(X, y)

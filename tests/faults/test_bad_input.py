@@ -57,7 +57,7 @@ BAD_Y = {
     "shape: two columns": (np.column_stack([Y, Y]), r"1d array|column"),
     "none": (None, r"requires y"),
     "length: empty": (Y[:0], r"\[12, 0\]|0 class|empty"),
-    "mixed": (np.array([0, "a"] * 6, dtype=object), r"no order \(int, str\)"),
+    "mixed": (np.array([0, "a"] * 6, dtype=object), r"cannot be ordered \(int, str\)"),
     "missing: None": (changed(None, 4, np.array(["a", "b"] * 6, dtype=object)), r"y\[4\] is None"),
     "missing: NaN": (changed(np.nan, 4, np.array(["a", "b"] * 6, dtype=object)), r"y\[4\] is nan"),
     "objects": (np.array([0, 1] * 6, dtype=object), r"Python objects \(int\).*y.astype"),
@@ -69,7 +69,7 @@ BAD_Y = {
 BAD_TARGETS = {
     "nan": (changed(np.nan, 4, np.ones(12)), r"y\[4\] is nan"),
     "inf": (changed(np.inf, 4, np.ones(12)), r"y\[4\] is inf"),
-    "text": (np.array(["a", "b"] * 6), r"something that is no number"),
+    "text": (np.array(["a", "b"] * 6), r"something that is not a number"),
     "complex": (Y + 0j, r"Complex data not supported"),
     "shape": (np.ones((12, 2)), r"1d array"),
     "masked": (np.ma.masked_array(Y, mask=np.arange(12) == 4), r"y\[4\] is masked"),
@@ -83,9 +83,9 @@ BAD_WEIGHTS = {
     "zero: next to": (np.full(12, 1e-310), r"below 1e-300 for every row"),
     "shape: too short": (np.ones(11), r"11"),
     "shape: two columns": (np.ones((12, 2)), r"1D"),
-    "text: strings": (np.full(12, "a"), r"could not convert|no number"),
+    "text: strings": (np.full(12, "a"), r"could not convert|not a number"),
     "overflow": (np.full(12, 1e308), r"overflows float64"),
-    "text: dict": ({"a": 1.0}, r"no number"),
+    "text: dict": ({"a": 1.0}, r"not a number"),
     "masked": (np.ma.masked_array(np.ones(12), mask=np.arange(12) == 3), r"sample_weight\[3\] is masked"),
 }
 BAD_PARAMETERS = {

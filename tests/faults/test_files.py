@@ -115,7 +115,7 @@ def test_targets_that_cannot_be_written(tmp_path):
         save_model(model, tmp_path)
     with pytest.raises(FileNotFoundError, match="does not exist: make it first"):
         save_model(model, tmp_path / "none" / "model")
-    with pytest.raises(FileExistsError, match="is there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         write_dataset(tmp_path, X, Y)
     assert list(tmp_path.iterdir()) == []
 
@@ -140,7 +140,7 @@ MODELS = {
         r"this version reads 1: install a newer one",
     ),
     "other: text": (lambda good: TEXT, r"line 1: unknown keyword '\+1'"),
-    "other: pickle": (lambda good: pickle.dumps({"coef_": 1.0}), r"the file is damaged, or no model"),
+    "other: pickle": (lambda good: pickle.dumps({"coef_": 1.0}), r"the file is damaged, or not a model"),
     "other: empty": (lambda good: b"", r"the file ends within the header"),
 }
 
@@ -172,7 +172,7 @@ def dataset(tmp_path):
 
 
 DATASETS = {
-    "none": (lambda folder: (folder / "dataset.json").unlink(), "is no dataset"),
+    "none": (lambda folder: (folder / "dataset.json").unlink(), "is not a dataset"),
     "cut": (lambda folder: (folder / "data.npy").write_bytes(b"\x93NUMPY"), "the dataset is damaged; convert the data"),
     "missing": (lambda folder: (folder / "labels.npy").unlink(), "the dataset is damaged; convert the data"),
     "description": (lambda folder: (folder / "dataset.json").write_text("{"), "dataset.json"),

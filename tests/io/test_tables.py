@@ -45,7 +45,7 @@ BAD = {
     "label": (b"a,b\n1,2\n", "there is no column 'y'; the columns are a, b"),
     "missing": (b"a,y\n1,1\n,2\n", "column 'a' is empty in row 2"),
     "infinite": (b"a,y\n1,1\n1e999,2\n", "column 'a' is inf in row 2"),
-    "twice": (b"a,a,y\n1,2,3\n", "several columns called 'a'"),
+    "twice": (b"a,a,y\n1,2,3\n", "several columns are called 'a'"),
     "empty": (b"", "cannot be read as a table"),
     "no-rows": (b"a,y\n", "no rows"),
     "no-features": (b"y\n1\n", "no features"),

@@ -85,7 +85,7 @@ def parser_of(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the parser of some commands. Their modules are imported: a command should not wait for the others'."""
     parser = argparse.ArgumentParser(
         prog="hingeline",
-        description="Fast linear support vector machines, with a certificate on every model.",
+        description="Fast linear support vector machines, with a certificate of optimality on every model.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

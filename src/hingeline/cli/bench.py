@@ -40,7 +40,7 @@ def add_parser(commands: Any) -> None:
     kinds = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True)
     shared = {"formatter_class": HelpFormatter}
 
-    text = "Seconds and steps as in the paper's Tables 2 and 3 and its figure, on the data that is there."
+    text = "Seconds and steps as in the paper's Tables 2 and 3 and its figure, on the data sets found in --data-dir."
     paper = kinds.add_parser("paper", help="the paper's tables and figure", description=text, **shared)
     _add_common(paper, deadline=3600.0)
     paper.add_argument(
@@ -92,7 +92,7 @@ def add_parser(commands: Any) -> None:
 
 def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
     parser.add_argument("--data-dir", type=Path, default=Path("data"), metavar="DIR", help="folder of svmlight files")
-    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="names (default: all known ones that are there)")
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="names (default: all known ones in --data-dir)")
     parser.add_argument(
         "--c", type=positive_float, nargs="+", default=list(GRID), metavar="C", help="weights of the loss"
     )
@@ -282,7 +282,7 @@ def _datasets(args: argparse.Namespace, known: Sequence[str], most_classes: floa
             print(f"skipped: {error}", file=sys.stderr)
     if not usable:
         wanted = ", ".join(args.datasets or known)
-        raise ValueError(f"--data-dir {args.data_dir}: it holds none of {wanted}; name another folder, or other data.")
+        raise ValueError(f"--data-dir {args.data_dir}: found none of {wanted}; name another folder or other data.")
     return usable
 
 

@@ -14,8 +14,8 @@ def add_parser(commands: Any) -> None:
     """Add the command to the subparsers ``commands``."""
     parser = commands.add_parser(
         "completion",
-        help="a script that makes a shell complete commands, options and files",
-        description="Print a script for a shell. For bash: hingeline completion bash >> ~/.bash_completion",
+        help="print a script with which the shell completes commands, options and files",
+        description="Print a completion script for a shell. For bash: hingeline completion bash >> ~/.bash_completion",
     )
     parser.add_argument("shell", choices=SHELLS, help="the shell")
     parser.set_defaults(run=run)

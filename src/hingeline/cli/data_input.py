@@ -56,7 +56,8 @@ def read_columns(name: str, label: str | None, quiet: bool) -> tuple[Any, np.nda
     from hingeline.progress import Bar, open_screen
 
     if name != STANDARD and not is_table(name):
-        raise ValueError(f"--label {label}: {name} is no table; .csv, .tsv (also .gz, .bz2, .zst) and .parquet are.")
+        kinds = ".csv, .tsv (also .gz, .bz2, .zst) or .parquet"
+        raise ValueError(f"--label {label}: {name} is not a table; its name must end in {kinds}.")
     with open_screen(not quiet) as screen, screen.showing(Bar("reading")):
         table = read_table(standard_input() if name == STANDARD else name, name, label)
         return sparse.csr_matrix(table.X), table.y

@@ -20,8 +20,8 @@ def add_parser(commands: Any) -> None:
     """Add the command to the subparsers ``commands``."""
     parser = commands.add_parser(
         "inspect",
-        help="what a model is: problem, certificate, sizes, top features",
-        description="Tell what a model file holds: LIBLINEAR's or hingeline's own.",
+        help="describe a model file: problem, certificate, sizes, largest weights",
+        description="Describe a model file, LIBLINEAR's or hingeline's own.",
         formatter_class=HelpFormatter,
     )
     parser.add_argument("model", metavar="MODEL", help="the model file, or - for standard input")
@@ -72,7 +72,7 @@ def _print(name: str, size: int | None, found: Description) -> None:
         for key, value in found.certificate.items():
             _field(key.replace("_", " "), f"{value:.6g}" if isinstance(value, float) else str(value))
     else:
-        _field("certificate", "none: LIBLINEAR's files hold weights alone")
+        _field("certificate", "none: LIBLINEAR's files hold only weights")
     for output in found.outputs[:MOST_OUTPUTS]:
         title = "" if output.label is None else f"label {output.label}: "
         print(f"\n{title}intercept {output.intercept:.6g}, length of w {output.length:.6g}")

@@ -74,7 +74,7 @@ def _rows(model: LinearModel, options: PredictOptions) -> tuple[Any, np.ndarray 
     if X.shape[1] != model.n_features:
         hint = "; --label names the column of labels" if options.label is None else ""
         raise ValueError(
-            f"{options.data} has {X.shape[1]} columns of features, the model {options.model} was trained on "
+            f"{options.data} has {X.shape[1]} feature columns, but the model {options.model} was trained on "
             f"{model.n_features}{hint}."
         )
     return X, y

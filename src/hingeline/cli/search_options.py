@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     steps.add_argument("--n-c", type=positive_int, default=N_C, metavar="N", help="number of values of C")
     steps.add_argument("--c-step", type=positive_float, metavar="F", help="factor from one C to the next instead")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("-s", dest="type", type=int, choices=sorted(LOSS_OF_TYPE), help="LIBLINEAR's number of the loss")
+    what.add_argument("-s", dest="type", type=int, choices=sorted(LOSS_OF_TYPE), help="loss, by LIBLINEAR's number")
     what.add_argument("--loss", choices=sorted(set(LOSS_OF_TYPE.values())), default="squared_hinge", help="by name")
     parser.add_argument("-p", dest="epsilon", type=non_negative_float, default=0.1, help="epsilon of a regression")
     parser.add_argument("-B", dest="bias", type=real, default=1.0, help="constant feature; negative: none")
@@ -55,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     stop = parser.add_mutually_exclusive_group()
     stop.add_argument("--tol", type=positive_float, default=1e-3, metavar="EPS", help="stop at this violation")
     stop.add_argument("--gap", type=positive_float, metavar="G", help="stop at this relative duality gap instead")
-    parser.add_argument("--scoring", help="scikit-learn's name of the score (default: accuracy, or r2)")
+    parser.add_argument("--scoring", help="name of a scikit-learn scorer (default: accuracy, or r2)")
     add_threads(parser)
     add_seed(parser, "of the folds and of the engines")
     parser.add_argument("--no-early-stop", action="store_true", help="try larger C even if they can no longer win")
@@ -82,7 +82,7 @@ def check(args: argparse.Namespace) -> None:
     """Fill in the loss; end with a usage error if options do not fit together."""
     args.loss = args.loss if args.type is None else LOSS_OF_TYPE[args.type]
     if args.weight and args.loss in REGRESSIONS:
-        args.parser.error("--weight: a regression has no classes to weigh")
+        args.parser.error("--weight: a regression has no classes to weight")
     if args.free and args.bias != 1.0:
         args.parser.error("-R: there is no bias that could be left unregularised; add -B 1")
     if args.free and not any(known.loss == args.loss and known.can_free_bias for known in SEARCHED):

@@ -44,7 +44,7 @@ def read_data(X: Any, bias: float = 0.0, n_threads: int = 1) -> Data:
     """
     if isinstance(X, Data):
         if X.rows.bias != bias:
-            raise ValueError(f"X was read with a constant feature of {X.rows.bias}, not {bias}: read it anew.")
+            raise ValueError(f"X was read with a constant feature of {X.rows.bias}, not {bias}: read it again.")
         return X
     stored = getattr(X, "data", None) if sparse.issparse(X) else X
     with Team(n_threads if getattr(stored, "size", 0) >= WORTH_SHARING else 1) as team:

@@ -15,7 +15,7 @@ except ImportError:  # before 1.9
         def set_callbacks(self, *callbacks: Any) -> Any:
             """Set callables that are called with the progress of ``fit``."""
             if not all(isinstance(callback, NoTask) for callback in callbacks):
-                raise TypeError("callbacks must be callables: scikit-learn's callbacks need version 1.9 of it.")
+                raise TypeError("callbacks must be callables; scikit-learn's own need scikit-learn 1.9 or newer.")
             if callbacks:
                 self._skl_callbacks = list(callbacks)
             else:

@@ -49,7 +49,7 @@ def number_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
 def _check_objects(y: np.ndarray) -> None:
     """Raise unless all labels are text: scikit-learn's scores take no other objects, and no bytes."""
     if y.dtype.kind == "S":
-        raise ValueError("y holds bytes, which scikit-learn takes for no labels: make them text, y.astype(str).")
+        raise ValueError("y holds bytes, which scikit-learn does not accept: convert them to text, y.astype(str).")
     kinds = {type(label) for label in y.tolist()}
     others = [kind for kind in kinds if not issubclass(kind, str)]
     if not others:
@@ -63,10 +63,10 @@ def _check_objects(y: np.ndarray) -> None:
             raise ValueError(f"Input y contains NaN or None: y[{i}] is {label}. Drop the row or give it a label.")
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     if len(kinds) > 1:
-        raise ValueError(f"y holds labels of types that have no order ({names}): use one type for all.")
+        raise ValueError(f"y mixes labels whose types cannot be ordered ({names}): use one type.")
     raise ValueError(
-        f"Unknown label type: y is an array of Python objects ({names}). Labels are numbers of NumPy's, truth values "
-        "or text: convert y, as in y.astype(int)."
+        f"Unknown label type: y is an array of Python objects ({names}). Labels must be numbers, booleans or text: "
+        "convert y, for example by y.astype(int)."
     )
 
 
@@ -121,7 +121,7 @@ def encode_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         try:
             weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
         except TypeError as error:
-            raise ValueError(f"sample_weight holds something that is no number: {error}.") from error
+            raise ValueError(f"sample_weight holds something that is not a number: {error}.") from error
         if weights.ndim != 1:
             raise ValueError(f"Sample weights must be 1D array or scalar; got shape {weights.shape}.")
         check_consistent_length(weights, np.empty(n_rows, dtype=bool))

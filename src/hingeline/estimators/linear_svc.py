@@ -25,7 +25,7 @@ LOSSES: dict[str, Callable[[float], Loss]] = {"hinge": Hinge, "squared_hinge": S
 
 
 class LinearSVC(SparsePenaltyClassifier):
-    """Linear support vector classifier, trained exactly, with a certificate.
+    """Linear support vector classifier with a certificate of optimality.
 
     Minimises |w|^2/2 + C sum_i loss(1 - y_i f(x_i)). Parameters with scikit-learn's names mean what they mean in
     ``sklearn.svm.LinearSVC``. The model of the paper has ``loss="hinge", fit_intercept=False``.
@@ -92,7 +92,7 @@ class LinearSVC(SparsePenaltyClassifier):
         classes ``n_iter_`` is the largest, ``n_steps_`` the sum, ``converged_`` tells whether all have converged, and
         ``solver_`` and ``stop_reason_`` are those of the class that did worst.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
+        The certificate, computed for the returned weights: the optimum lies between ``dual_objective_`` and
         ``objective_``. For several classes the largest violation and gap, and the sums of the objectives.
     per_class_ : table
         The same for each class: ``per_class_["duality_gap"]`` is an array in the order of ``per_class_["label"]``. A
@@ -166,7 +166,7 @@ class LinearSVC(SparsePenaltyClassifier):
             return super()._train(rows, start, watch)
         if self.penalty != "l2":
             raise ValueError(
-                'multi_class="crammer_singer" has the penalty "l2" alone: choose it, or multi_class="ovr".'
+                'multi_class="crammer_singer" supports only penalty="l2": choose it, or multi_class="ovr".'
             )
         if self.fit_intercept == "free":
             raise ValueError('multi_class="crammer_singer" has no free intercept: choose fit_intercept=True or False.')

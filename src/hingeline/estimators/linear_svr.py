@@ -26,7 +26,7 @@ OF_SOME_LOSSES = {"epsilon": 0.0, "quantile": 0.5}  # parameters that not every 
 
 
 class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
-    """Linear support vector regression, trained exactly, with a certificate.
+    """Linear support vector regression with a certificate of optimality.
 
     Minimises |w|^2/2 + C sum_i max(0, |y_i - f(x_i)| - epsilon), the same with squares, or the pinball loss of quantile
     regression, C sum_i max(q m_i, (q - 1) m_i) with m_i = y_i - f(x_i). Parameters with scikit-learn's names mean what
@@ -85,7 +85,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_, per_class_
         As in ``LinearSVC``.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
+        The certificate, computed for the returned weights: the optimum lies between ``dual_objective_`` and
         ``objective_``.
     """
 

@@ -31,7 +31,7 @@ SKLEARN_SOLVERS = {  # scikit-learn's, and the engines that stand for them
 
 
 class LogisticRegression(SoftmaxClassifier):
-    """Logistic regression, trained exactly, with a certificate.
+    """Logistic regression with a certificate of optimality.
 
     Minimises |w|^2/2 + C sum_i log(1 + exp(-y_i f(x_i))) for two classes, f(x) = <x, w> + b. More classes are trained
     in one problem, the multinomial: sum_c |w_c|^2/2 + C sum_i (log sum_c exp(f_c(x_i)) - f_{y_i}(x_i)). Intercepts are
@@ -102,7 +102,7 @@ class LogisticRegression(SoftmaxClassifier):
     support_, n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_, per_class_
         As in ``LinearSVC``. The multinomial problem is one, so ``per_class_`` has one row.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact for the returned weights: the optimum lies between ``dual_objective_`` and
+        The certificate, computed for the returned weights: the optimum lies between ``dual_objective_`` and
         ``objective_``.
     """
 
@@ -190,8 +190,8 @@ class LogisticRegression(SoftmaxClassifier):
         share = PENALTIES.get(str(self.penalty), given if self.penalty is not None else 0.0)
         if given not in (0.0, share):
             raise ValueError(
-                f"penalty={self.penalty!r} has l1_ratio {share:g}: leave l1_ratio or penalty out; got l1_ratio="
-                f"{self.l1_ratio!r}."
+                f"penalty={self.penalty!r} means l1_ratio={share:g}, but l1_ratio is {self.l1_ratio!r}: leave one of "
+                "them out."
             )
         return share
 
@@ -206,7 +206,7 @@ class LogisticRegression(SoftmaxClassifier):
         is_possible = self._is_ridge() and self._engine() in MULTINOMIAL_SOLVERS
         if self.multi_class == "multinomial" and not is_possible:
             raise ValueError(
-                'multi_class="multinomial" is trained with the penalty |w|^2/2 (l1_ratio=0) by the solvers '
+                'multi_class="multinomial" needs the L2 penalty (l1_ratio=0) and one of the solvers '
                 f'{", ".join(MULTINOMIAL_SOLVERS)}: choose these, or multi_class="ovr".'
             )
         return is_possible and not (self._is_liblinear() and self.multi_class == "auto")

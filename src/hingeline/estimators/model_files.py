@@ -57,7 +57,7 @@ def to_record(estimator: Any, compact: bool = False) -> dict[str, Any]:
         params.pop("cv", None)  # folds were for the search, which is over
     if callable(params.get("scoring")):
         raise ValueError(
-            "scoring is a function, which a model file cannot hold: save to_model(), or name one of scikit-learn's."
+            "scoring is a function, which a model file cannot hold: save to_model(), or name a scikit-learn scorer."
         )
     learned = {key: value for key, value in vars(estimator).items() if LEARNED.fullmatch(key)}
     for name in PER_ROW if compact else ():
@@ -72,7 +72,7 @@ def from_record(estimator_class: Any, record: dict[str, Any]) -> Any:
     """Return the estimator of a record, which may come from a damaged file."""
     params, learned = record.get("parameters"), record.get("learned")
     if not (isinstance(params, dict) and isinstance(learned, dict)):
-        raise ModelFileError("no estimator is in this file.")
+        raise ModelFileError("this file holds no estimator.")
     estimator = estimator_class()
     if hasattr(estimator, "_present_parameters"):  # files of earlier versions hold others
         params = estimator._present_parameters(params)
@@ -105,7 +105,7 @@ def _present_form(learned: dict[str, Any]) -> dict[str, Any]:
             histories = histories if isinstance(histories, list) else [histories]
             learned["history_"] = joined([present_history(history) for history in histories])
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        raise ModelFileError("what it says of training does not fit together: the file is damaged.") from None
+        raise ModelFileError("its training results contradict each other: the file is damaged.") from None
     return learned
 
 
@@ -121,7 +121,7 @@ def _check_shapes(estimator: Any) -> None:
         sound = sound and coef.shape[0] == (1 if classes.size == 2 else classes.size)
         sound = sound and isinstance(intercept, np.ndarray) and intercept.shape == (coef.shape[0],)
     if not sound:
-        raise ModelFileError("weights, classes and features do not fit together: the file is damaged.")
+        raise ModelFileError("the shapes of weights, classes and features do not match: the file is damaged.")
 
 
 def to_liblinear(estimator: Any) -> LinearModel:
@@ -169,7 +169,7 @@ def _whole_number(label: Any) -> int:
     if isinstance(label, (np.integer, np.floating)) and label == int(label) and abs(int(label)) <= INT_MAX:
         return int(label)
     raise ValueError(
-        f"the class {label!r} is no whole number of at most {INT_MAX}, as LIBLINEAR's labels are: save with "
+        f"the class {label!r} is not a whole number of at most {INT_MAX}, which LIBLINEAR's format needs: save with "
         "format='native'."
     )
 

@@ -72,7 +72,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
     n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_, history_, per_class_
         As in ``LinearSVC``.
     kkt_violation_, duality_gap_, objective_, dual_objective_
-        The certificate, exact for the returned weights. The optimum is negative, and the gap relative to its size.
+        The certificate, computed for the returned weights. The optimum is negative, and the gap relative to its size.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)

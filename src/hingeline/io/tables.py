@@ -37,7 +37,7 @@ def read_table(source: Any, name: str, label: str | None) -> Table:
     columns: list[str] = table.column_names
     repeated = sorted({column for column in columns if columns.count(column) > 1})
     if repeated:
-        raise ValueError(f"{name}: there are several columns called {repeated[0]!r}; rename them.")
+        raise ValueError(f"{name}: several columns are called {repeated[0]!r}; rename them.")
     if label is not None and label not in columns:
         shown = ", ".join(columns[:MOST_NAMES]) + (", ..." if len(columns) > MOST_NAMES else "")
         raise ValueError(f"{name}: there is no column {label!r}; the columns are {shown}.")

@@ -29,7 +29,8 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         End the search as soon as larger C can no longer win, by the rule in ``hingeline.selection.early``. The cells
         that are skipped are NaN. False: fill the table.
     n_jobs : int, optional
-        Threads over folds and classes; -1 takes all cores. Results do not depend on their number.
+        Threads over folds and classes; -1 uses all cores. Scores do not depend on how many there are; the last digits
+        of the model may.
     verbose : int
         Above zero, a line is printed for each C.
     loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,

@@ -118,7 +118,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         ratios = 0.0 if self.l1_ratios is None or isinstance(self.l1_ratios, str) else self.l1_ratios
         if np.any(np.asarray(ratios, dtype=np.float64) != 0.0):
             raise ValueError(
-                f"LogisticRegressionCV has the penalty |w|^2/2 alone, l1_ratios=(0.0,); got {self.l1_ratios!r}. Use "
+                f"LogisticRegressionCV supports only the L2 penalty, l1_ratios=(0.0,); got {self.l1_ratios!r}. Use "
                 "LogisticRegression(l1_ratio=...) with scikit-learn's GridSearchCV."
             )
         if self.use_legacy_attributes is True:

@@ -117,7 +117,7 @@ def named_loss(loss: str | Loss) -> Loss:
     if not isinstance(loss, str):
         return checked_loss(loss)
     if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, or an object of theirs; got {loss!r}.")
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, or a loss object; got {loss!r}.")
     return LOSSES[loss]
 
 

@@ -45,7 +45,7 @@ class SearchWatch:
         if any(isinstance(callback, Checkpoint) for callback in callbacks):
             raise ValueError(
                 f"{type(estimator).__name__} has no checkpoints: its many fits would need a file each. Use the command "
-                "'hingeline search', which goes on where it was killed, or give the checkpoint to a fit with a known C."
+                "'hingeline search', which continues after a kill, or give the checkpoint to a fit with a known C."
             )
         self._plain = [callback for callback in callbacks if isinstance(callback, EachSweep)]
         self._has_tasks = len(self._plain) < len(callbacks)

@@ -147,7 +147,7 @@ def checked_targets(y: Any, n_rows: int) -> np.ndarray:
     try:
         y = y.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"y holds something that is no number: {error}. A regression needs numbers.") from error
+        raise ValueError(f"y holds something that is not a number: {error}. A regression needs numbers.") from error
     finite = np.isfinite(y)
     if not finite.all():
         i = int(np.argmin(finite))

@@ -93,7 +93,7 @@ def test_an_interruption_leaves_nothing(text, tmp_path):
 
 def test_an_existing_target_is_refused_before_any_work(text, tmp_path):
     convert(text, tmp_path / "set")
-    with pytest.raises(FileExistsError, match="there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         convert(text, tmp_path / "set", progress=lambda *_: pytest.fail("it was read"))
     convert(text, tmp_path / "set", force=True)
 
@@ -121,7 +121,7 @@ def test_a_killed_writer_leaves_nothing_that_opens(text, tmp_path):
         (left,) = tmp_path.glob(".set.partial-*")  # it lives, so it is left alone
         process.kill()
     assert read_description(tmp_path / "set") == before
-    with pytest.raises(DatasetError, match="is no dataset"):
+    with pytest.raises(DatasetError, match="is not a dataset"):
         open_dataset(left)
     convert(text, tmp_path / "set", force=True)
     assert sorted(os.listdir(tmp_path)) == ["set", "text"]
@@ -137,7 +137,7 @@ def left_by_a_killed_writer(tmp_path, text):
 
 def test_a_dataset_that_was_being_replaced_comes_back(text, tmp_path):
     left_by_a_killed_writer(tmp_path, text)
-    with pytest.raises(FileExistsError, match="there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         convert(text, tmp_path / "set")
     open_dataset(tmp_path / "set", verify=True)
     assert sorted(os.listdir(tmp_path)) == ["set", "text"]

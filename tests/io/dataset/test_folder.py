@@ -159,13 +159,13 @@ def test_many_labels_are_not_counted(tmp_path):
 
 def test_nothing_is_replaced_unless_forced(folder, tmp_path):
     X, y = problem(seed=4)
-    with pytest.raises(FileExistsError, match="is there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         write_dataset(folder, X, y)
     write_dataset(folder, X, y, force=True)
     np.testing.assert_array_equal(open_dataset(folder)[0].toarray(), X.toarray())
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter").write_text("years of work")
-    with pytest.raises(FileExistsError, match="no dataset"):
+    with pytest.raises(FileExistsError, match="not a dataset"):
         write_dataset(tmp_path / "thesis", X, y, force=True)
     assert sorted(os.listdir(tmp_path)) == ["set", "thesis"]
 
@@ -192,7 +192,7 @@ def test_what_is_unfinished_does_not_open(tmp_path):
     writer = DatasetWriter(tmp_path / "set")
     writer.append(np.ones(1), np.array([0, 1]), np.zeros(1, np.int32), np.ones(1))
     (unfinished,) = tmp_path.iterdir()
-    with pytest.raises(DatasetError, match="is no dataset"):
+    with pytest.raises(DatasetError, match="is not a dataset"):
         open_dataset(unfinished)
     writer.__exit__()
 

@@ -43,7 +43,7 @@ def test_errors_of_a_kind_name_the_file(registered, tmp_path):
 
 
 def test_a_class_that_is_not_registered(tmp_path):
-    with pytest.raises(ValueError, match=r"Slope is no estimator .* LinearSVC"):
+    with pytest.raises(ValueError, match=r"Slope is not one of hingeline's estimators: .*LinearSVC"):
         save_model(Slope(1.0), tmp_path / "m")
     assert not (tmp_path / "m").exists()
 

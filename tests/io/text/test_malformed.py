@@ -21,7 +21,7 @@ WRONG = [
     (b"1 a:1", 3, "index 'a' is not"),
     (b"1 :1", 3, "index '' is not"),
     (b"1 1.5:1", 3, "index '1.5' is not"),
-    (b"1 2:1 qid:3", 7, "'qid:3': 'qid:' belongs right behind the label"),
+    (b"1 2:1 qid:3", 7, "'qid:3': 'qid:' belongs directly after the label"),
     (b"1 qid:x 1:1", 3, "'qid:x' is not 'qid:' and an integer"),
     (b"1 qid:1234567890123456789 1:1", 3, "'qid:1234567890123456789' is not"),
     (b"1 quid:1", 3, "'quid:1' is not"),

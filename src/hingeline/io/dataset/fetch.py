@@ -136,10 +136,10 @@ def fetch(
         raise ValueError(MISSING)
     known = sha256 or entry.sha256
     if known is not None and not re.fullmatch("[0-9a-fA-F]{64}", known):
-        raise ValueError(f"{known!r} is no SHA-256 checksum: give 64 hexadecimal digits.")
+        raise ValueError(f"{known!r} is not a SHA-256 checksum: give 64 hexadecimal digits.")
     target, name = folder / entry.name, Path(entry.file).name
     if target.exists() and not force:
-        raise FileExistsError(f"{target} is there already: add --force to fetch it again.")
+        raise FileExistsError(f"{target} already exists: add --force to fetch it again.")
     downloads = folder / "downloads"
     if force:
         (downloads / name).unlink(missing_ok=True)

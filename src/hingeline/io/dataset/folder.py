@@ -106,7 +106,7 @@ def read_description(folder: Path) -> Description:
     """Return the content of the JSON file of a dataset, checked."""
     path = folder / DESCRIPTION
     if not path.is_file():
-        raise DatasetError(f"{folder} is no dataset: {'it holds no' if folder.is_dir() else 'there is no'} {path}.")
+        raise DatasetError(f"{folder} is not a dataset: {'it holds no' if folder.is_dir() else 'there is no'} {path}.")
     with open(path, "rb") as file:
         text = file.read(MOST_BYTES_OF_JSON + 1)
     try:

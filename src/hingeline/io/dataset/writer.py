@@ -72,9 +72,9 @@ class DatasetWriter:
         if not os.path.lexists(self.path):
             return
         if not self.force:
-            raise FileExistsError(f"{self.path} is there already: choose another name, or replace it with --force.")
+            raise FileExistsError(f"{self.path} already exists: choose another name, or replace it with --force.")
         if not is_dataset(self.path):
-            raise FileExistsError(f"{self.path} is no dataset, so --force does not replace it: remove it yourself.")
+            raise FileExistsError(f"{self.path} is not a dataset, so --force does not replace it: remove it yourself.")
 
     def append(self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> None:
         """Add rows: the arrays of a CSR matrix, columns counted from 0, ``indptr`` beginning with 0.

@@ -88,7 +88,7 @@ def from_liblinear(model: LinearModel) -> Any:
 def _kind_of(estimator: Any) -> ModelKind:
     name, kinds = type(estimator).__name__, model_kinds()
     if name not in kinds or kinds[name].model_class is not type(estimator):
-        raise ValueError(f"{name} is no estimator of hingeline's: {', '.join(kinds)} can be saved.")
+        raise ValueError(f"{name} is not one of hingeline's estimators: only {', '.join(kinds)} can be saved.")
     return kinds[name]
 
 
@@ -96,7 +96,7 @@ def _named(content: dict[str, Any]) -> ModelKind:
     """Return the kind that a file names."""
     name = content.get("estimator")
     if not isinstance(name, str):
-        raise ModelFileError("no estimator is in this file.")
+        raise ModelFileError("this file holds no estimator.")
     if name not in model_kinds():
         version = str(content.get("hingeline"))[:20]
         raise ModelFileError(f"unknown estimator {name[:40]!r}; hingeline {version} wrote it.")

@@ -146,11 +146,11 @@ class _Reader:
             try:
                 key, *values = raw.decode("ascii").split()
             except ValueError:  # an empty line, or no text at all
-                self.fail("no keyword of LIBLINEAR's model file is here: the file is damaged, or no model.")
+                self.fail("no keyword of LIBLINEAR's model file is here: the file is damaged, or not a model.")
             if key == "w" and not values:
                 return words
             if key not in ("solver_type", "nr_class", "label", "nr_feature", "bias", "rho"):
-                self.fail(f"unknown keyword {key[:40]!r}: the file is damaged, or no model of LIBLINEAR's.")
+                self.fail(f"unknown keyword {key[:40]!r}: the file is damaged, or not a model of LIBLINEAR's.")
             if key in words:
                 self.fail(f"{key!r} occurs a second time.")
             words[key], self.line_of[key] = values, self.line

@@ -89,7 +89,7 @@ def _encode(value: Any, arrays: list[np.ndarray], name: str) -> Any:
         return {"pairs": [[_encode(key, arrays, name), _encode(item, arrays, name)] for key, item in value.items()]}
     if isinstance(value, (list, tuple)):
         return {"list": [_encode(item, arrays, name) for item in value]}
-    raise ValueError(f"{name} is a {type(value).__name__}, which a model file cannot hold: replace it by plain values.")
+    raise ValueError(f"{name} is a {type(value).__name__}, which a model file cannot hold: use plain values.")
 
 
 def _encode_array(array: np.ndarray, arrays: list[np.ndarray], name: str) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def _spec(item: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
             return np.dtype(text), tuple(shape)
     except TypeError:
         pass
-    raise ModelFileError(f"{str(item)[:80]!r} is no array of numbers: the file is damaged.")
+    raise ModelFileError(f"{str(item)[:80]!r} is not an array of numbers: the file is damaged.")
 
 
 def _decode(value: Any, arrays: list[np.ndarray], depth: int) -> Any:

@@ -157,7 +157,7 @@ class CheckpointFile(Starts):
         try:
             self._write(finished)
         except OSError as error:
-            self._warn(f"the checkpoint {self.path} could not be saved, and training goes on without: {error}")
+            self._warn(f"the checkpoint {self.path} could not be saved; training continues without it: {error}")
 
     def _write(self, finished: bool = False) -> None:
         self._saved = perf_counter()

@@ -50,13 +50,13 @@ def _reason(code: int, token: bytes, smallest: int, largest: int) -> str:
     if code == lines.BAD_QUERY:
         return f"{quote} is not 'qid:' and an integer of at most 18 digits."
     if code == lines.NO_QUERY:
-        return "the row has no 'qid:' behind its label; query_id=True asks for one in every row."
+        return "the row has no 'qid:' after its label; query_id=True asks for one in every row."
     if code == lines.BAD_INDEX:
         if b":" not in token:
             return f"{quote} is not <index>:<value> (is a colon missing, or a blank too many?)."
         index = token.split(b":", 1)[0]
         if index == b"qid":
-            return f"{quote}: 'qid:' belongs right behind the label."
+            return f"{quote}: 'qid:' belongs directly after the label."
         return f"index {quoted(index)} is not an integer of 0 or more."
     if code == lines.OUT_OF_RANGE:
         return _out_of_range(token.split(b":", 1)[0], smallest, largest)

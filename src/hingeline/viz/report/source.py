@@ -65,7 +65,7 @@ def read_source(path: str | PathLike[str]) -> Source:
     if place.is_dir():
         return _folder(place)
     if not place.exists():
-        raise FileNotFoundError(f"{place} is not there: name a run folder, a search folder or a model file.")
+        raise FileNotFoundError(f"{place} does not exist: name a run folder, a search folder or a model file.")
     with place.open("rb") as file:
         native = is_native(file)
     if native:
@@ -81,7 +81,7 @@ def _native(place: Path) -> Source:
     try:
         source = replace(of_estimator(estimator), name=str(place))
     except (JsonFileError, TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
-        raise ValueError(f"{place}: what it says of training does not fit together ({error}).") from None
+        raise ValueError(f"{place}: its training results contradict each other ({error}).") from None
     try:
         return replace(source, model=to_liblinear(estimator))  # takes rows of any width, as files have them
     except (ValueError, TypeError):
