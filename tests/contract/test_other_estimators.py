@@ -84,7 +84,7 @@ def test_multi_class_intercepts(free):
         ("'epsilon' parameter", lambda: LinearSVR(epsilon=-1.0).fit(X_REAL, Y_REAL)),
         ("epsilon must be finite", lambda: solve(X_REAL, Y_REAL, SquaredEpsilonInsensitive(1.0, -1.0))),
         (r"y\[3\] is nan", lambda: LinearSVR().fit(X_REAL, np.where(np.arange(70) == 3, np.nan, Y_REAL))),
-        ("no number", lambda: solve(X_REAL, ["a"] * 70, SquaredEpsilonInsensitive())),
+        ("not a number", lambda: solve(X_REAL, ["a"] * 70, SquaredEpsilonInsensitive())),
         ("one target per row", lambda: solve(X_REAL, Y_REAL[:5], SquaredEpsilonInsensitive())),
         ("overflows float64", lambda: LinearSVR(loss="squared_epsilon_insensitive").fit(X_REAL, 1e200 * Y_REAL)),
         ("needs a smooth loss", lambda: solve(X, Y, Hinge(), solver="newton_cg")),

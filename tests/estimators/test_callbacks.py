@@ -172,7 +172,7 @@ except TypeError as error:
 def test_callables_before_scikit_learn_1_9(tmp_path):
     done = subprocess.run([sys.executable, "-c", BEFORE_1_9, tmp_path / "state"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "need version 1.9" in done.stdout
+    assert "need scikit-learn 1.9" in done.stdout
 
 
 class TestScikitLearn:
