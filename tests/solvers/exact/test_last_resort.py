@@ -13,7 +13,7 @@ from problems import EVERY_LOSS, MARGIN_LOSSES, classification, regression
 from random_cases import KINDS, draw
 from truth import complaints
 
-from hingeline import Hinge, LinearSVC, LinearSVR, Logistic, LogisticRegression, OneClassSVM, SquaredHinge, solve
+from hingeline import Hinge, LinearSVC, LinearSVR, Logistic, LogisticRegression, OneClassSVM, solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.solvers.exact import last_resort
@@ -58,10 +58,11 @@ def test_agrees_with_newton(name, free):
 
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.4])
-def test_penalties_agree_with_proximal_newton(l1_ratio):
-    (X, y), loss = small("squared_hinge"), SquaredHinge(0.7)
+@pytest.mark.parametrize("name", ["squared_hinge", "logistic"])
+def test_penalties_agree_with_proximal_newton(name, l1_ratio):
+    (X, y), loss = small(name), EVERY_LOSS[name](0.7)
     l1 = np.full(X.shape[1] + 1, l1_ratio)
-    found = solved(ExactPenalised(problem_of(X, y, loss), l1, 1.0 - l1))
+    found = solved(ExactPenalised(problem_of(X, y, loss), l1, 1.0 - l1, 0.0 * l1))
     expected = solve(X, y, loss, bias=2.0, l1_ratio=l1_ratio, gap_tol=1e-10)
     assert found.certificate.gap <= 1e-12
     assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=1e-9)

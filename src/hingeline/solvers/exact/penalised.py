@@ -15,6 +15,7 @@ from ...kernels.losses import gap_term, primal_term, response
 from ...kernels.types import Vector
 from ...solution import Certificate, Solution
 from ..stop import Stop
+from .composite import PenalisedLogistic
 from .decimals import ONE, ZERO, Decimals, decimals, floats
 from .interior import DenseRows, Point
 from .last_resort import Model, finished
@@ -36,19 +37,17 @@ def finished_penalised(
     cancelled: Callable[[], bool] | None,
 ) -> Solution:
     """Return a better solution of ``problem`` with these penalties if it is small and this one has stalled."""
-    if not problem.loss.slope_has_kinks:
-        return solution
     data = problem.data
-    make = lambda: ExactPenalised(problem, l1, l2)  # noqa: E731
+    make = lambda: ExactPenalised(problem, l1, l2, np.append(solution.w, solution.intercept))  # noqa: E731
     return finished(data, data.n_features + 1, solution, stop, make, weights_and_variables, cancelled)
 
 
 class ExactPenalised(ExactRows):
-    """The rows, and the penalty sum_j l1_j |w_j| + l2_j w_j^2/2."""
+    """The rows, and the penalty sum_j l1_j |w_j| + l2_j w_j^2/2; ``start`` are weights that may be near."""
 
-    def __init__(self, problem: Problem, l1: Vector, l2: Vector) -> None:
+    def __init__(self, problem: Problem, l1: Vector, l2: Vector, start: Vector) -> None:
         super().__init__(problem, is_free=not (l1[-1] or l2[-1]))
-        self._l1, self._R = decimals(l1), decimals(l2)
+        self._l1, self._R, self._start = decimals(l1), decimals(l2), decimals(start)
         bias = problem.data.rows.bias
         if bias:
             self._l1[-1] /= abs(Decimal(bias))
@@ -57,6 +56,8 @@ class ExactPenalised(ExactRows):
     @cached_property
     def pieces(self) -> Any:
         """The penalty's pieces, then those of the losses."""
+        if not self._problem.loss.slope_has_kinks:
+            return PenalisedLogistic(self._R, self._l1, self._Z, self._c, decimals(self._C), self._start)
         losses = super().pieces
         penalised = np.flatnonzero(self._l1)
         signs = np.full((penalised.size, self._l1.size), ZERO)
@@ -78,7 +79,7 @@ class ExactPenalised(ExactRows):
         over = self._excess(alpha)
         while over > VISIBLE and room > LEAST_ROOM:
             room = max(room - 2 * over, LEAST_ROOM)
-            roomy = self.pieces._replace(U=room * self.pieces.U).solved(check)
+            roomy = self._with_room(room).solved(check)
             if roomy is None:
                 break
             alpha = min(alpha, self._rounded(roomy, check), key=self._excess)
@@ -91,7 +92,14 @@ class ExactPenalised(ExactRows):
         return alpha
 
     def _rounded(self, at: Point, check: Callable[[], None]) -> Vector:
-        return super().dual_variables(at._replace(a=at.a[self.pieces.U.size :]), check)
+        n = 0 if isinstance(self.pieces, PenalisedLogistic) else self.pieces.U.size
+        return super().dual_variables(at._replace(a=at.a[n:]), check)
+
+    def _with_room(self, room: Decimal) -> Any:
+        """Return the problem with bounds on v that are smaller by this factor."""
+        if isinstance(self.pieces, PenalisedLogistic):
+            return self.pieces._replace(l1=room * self._l1)
+        return self.pieces._replace(U=room * self.pieces.U)
 
     def _excess(self, alpha: Vector) -> Decimal:
         """Return by what share |v_j| exceeds l1_j at the most, if l2_j = 0."""

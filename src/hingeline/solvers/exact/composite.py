@@ -1,0 +1,100 @@
+"""The logistic loss with an L1 or elastic-net penalty, in decimals: one quadratic problem after the other.
+
+Problem    min_w   sum_j (l1_j |w_j| + R_j w_j^2/2) + sum_i C_i log(1 + exp(m_i)),   m = c - Zw
+
+At w the losses are expanded to second order, which leaves squares a_i (m_i - m_i(w)) + s_i (m_i - m_i(w))^2/2: pieces
+for the interior-point method, one for each sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.types import Vector
+from .decimals import ONE, ZERO, Decimals
+from .interior import DenseRows, Pieces, Point
+from .smooth import LogisticPieces, sigmoid
+
+MOST_STEPS, MOST_HALVINGS = 20, 60
+SOLVED = Decimal("1e-20")  # promised decrease, as a share of the objective
+ENOUGH = Decimal("0.1")  # share of the promised decrease that a step must bring
+STRAIGHT = Decimal("0.02")  # least curvature of a row, as a share of its slope: flatter ones ask for steps without end
+NOTHING = Decimal("1e-60")  # share of the largest slope that is none
+
+
+class PenalisedLogistic(NamedTuple):
+    """A problem as above."""
+
+    R: Decimals
+    l1: Decimals
+    Z: Decimals
+    c: Decimals
+    C: Decimals
+    start: Decimals
+
+    @property
+    def largest(self) -> Vector:
+        """Empty: no weight is done without."""
+        return np.empty(0)
+
+    def tightened(self, at: Point) -> None:
+        """Return None: there are no margins to keep."""
+
+    def solved(self, check: Callable[[], None]) -> Point:
+        """Return the solution, or what is nearest to it of what was found."""
+        w = min((np.full(self.R.size, ZERO), self.start), key=self._objective)
+        value = self._objective(w)
+        for _ in range(MOST_STEPS):
+            found = self._expanded(w).solved(check)
+            if found is None:
+                break
+            step = found.w - w
+            promised = self._penalty(w) - self._penalty(found.w) + self._slopes(w) @ (self.Z @ step)
+            if promised <= SOLVED * value:
+                break
+            tau = ONE
+            for _ in range(MOST_HALVINGS):
+                ahead = self._objective(w + tau * step)
+                if ahead <= value - ENOUGH * tau * promised:
+                    break
+                tau /= 2
+            else:
+                break
+            w, value = w + tau * step, ahead
+        return Point(w, self._slopes(w), value)
+
+    def _slopes(self, w: Decimals) -> Decimals:
+        return self.C * np.array([sigmoid(m_i) for m_i in self.c - self.Z @ w])
+
+    def _penalty(self, w: Decimals) -> Decimal:
+        return (self.l1 * np.abs(w) + self.R * w * w / 2).sum()
+
+    def _objective(self, w: Decimals) -> Decimal:
+        return self._penalty(w) + LogisticPieces(ZERO * self.R, self.Z, self.c, self.C).objective(w)
+
+    def _expanded(self, w: Decimals) -> Pieces:
+        """Return the problem with the losses expanded at w."""
+        m = self.c - self.Z @ w
+        s = np.array([sigmoid(m_i) for m_i in m])
+        a = self.C * s
+        counts = a > NOTHING * max(a)
+        a, s, m, Z = a[counts], s[counts], m[counts], self.Z[counts]
+        curvatures = np.maximum(a * (ONE - s), STRAIGHT * a)
+        c = self.c[counts] - m + a / curvatures
+        penalised = np.flatnonzero(self.l1)
+        signs = np.full((penalised.size, self.l1.size), ZERO)
+        signs[np.arange(penalised.size), penalised] = ONE
+        U = np.tile(self.l1[penalised], 2)
+        return Pieces(
+            self.R,
+            np.full(self.R.size, ZERO),
+            DenseRows(np.concatenate([signs, -signs, Z, -Z])),
+            np.concatenate([np.full(U.size, ZERO), c, -c]),
+            np.arange(U.size),
+            U,
+            np.tile(ONE / curvatures, 2),
+        )
