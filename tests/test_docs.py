@@ -61,9 +61,12 @@ def test_there_are_blocks_to_run():
 
 @pytest.mark.usefixtures("empty_folder")
 @pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
-def test_examples_run(example, capsys):
+def test_examples_run(example, capsys, monkeypatch):
     from matplotlib import pyplot
 
+    if example.name == "on_gpu.py":
+        pytest.importorskip("torch", reason="the example needs PyTorch")
+        monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     try:
         runpy.run_path(str(example), run_name="__main__")
     finally:

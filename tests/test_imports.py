@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "viz": {"__init__", "estimators", "io", "liblinear", "runtime", "selection", "solution"},
     "bench": {
         "__init__",
+        "arrays",
         "data",
         "estimators",
         "io",

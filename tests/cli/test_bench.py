@@ -193,3 +193,18 @@ def test_json(capsys):
         main(["bench", "steps", "--datasets", "a9a", "--c", "1", "--seeds", "1", "--deadline", "1e-9", "--json"]) == 0
     )
     assert json.loads(capsys.readouterr().out)["cells"][0]["steps"] is None  # not finished
+
+
+def test_gpu(tmp_path, monkeypatch, capsys):
+    """PyTorch's CPU stands in for a GPU."""
+    pytest.importorskip("torch", reason="needs PyTorch")
+    monkeypatch.setattr("hingeline.bench.gpu.REPEATS", 1)
+    out = tmp_path / "out"
+    arguments = ["--device", "cpu", "--datasets", "made", "--rows", "3000", "--c", "1", "--eps", "0.01"]
+    assert main(["bench", "gpu", *arguments, "--loss", "squared_hinge", "--out", str(out)]) == 0
+    with (out / "gpu.csv").open(newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert [cell["engine"] for cell in cells] == ["gpu", "cpu 1", "L-BFGS"]
+    assert all(0.0 < float(cell["seconds"]) < 60.0 for cell in cells)
+    assert float(cells[0]["gap"]) < 1e-3
+    assert "of copying" in capsys.readouterr().out

@@ -27,7 +27,7 @@ PROGRAMS, FEW_PROGRAMS = 8, 4  # per multiprocessor; few, if another kernel adds
 LADDER_BLOCK, LADDER_WARPS = 256, 8
 NUMBERS = 5  # tau, 1/(2 delta), the box in units of C, epsilon; taus may follow
 LADDER = (1.0, 0.5, 0.25, 0.125, 2**-4, 2**-5, 2**-7, 2**-10, 0.75, 0.875, 1.25, 1.5, 2.0, 4.0, 16.0, 64.0)
-ROUNDS = 3
+ROUNDS, BRACKET = 3, 6
 INFINITE = tl.constexpr(float("inf"))
 
 
@@ -221,18 +221,19 @@ class FusedPasses(Passes):
         return torch.stack([first, scale * second], dim=1)[: taus.size]
 
     def search(  # noqa: D102
-        self, vectors: Vectors, line: Line, delta: float, scale: float, afresh: bool
-    ) -> tuple[Any, Found]:
-        nothing, infinite = 0.0, float("inf")
-        bracket = (nothing, line.slope, infinite, infinite, nothing, infinite)
-        given = self._numbers(nothing, delta, *LADDER, *line, *bracket)
-        numbers, taus, line_there, bracket_there = given.split([NUMBERS, len(LADDER), len(line), len(bracket)])
+        self, vectors: Vectors, line: Line, delta: float, afresh: bool, known: Any = None
+    ) -> tuple[Any, Found, Any]:
+        if known is None:
+            nothing, infinite = 0.0, float("inf")
+            bracket = (nothing, line.slope, infinite, infinite, nothing, infinite)
+            known = self._numbers(nothing, delta, *LADDER, *line, *bracket)
+        numbers, taus, line_there, bracket_there = known.split([NUMBERS, len(LADDER), len(line), BRACKET])
         sums = self._sums(vectors.m.shape[0], LADDER_BLOCK, FEW_PROGRAMS, 2, len(LADDER))
         for _ in range(ROUNDS):
             self._at(vectors, numbers, taus, sums)
             arrays = (numbers, taus, line_there, bracket_there, sums, sums.shape[0])
             _narrow[(1,)](*arrays, TAUS=len(LADDER), ROWS=64)
-        return bracket_there[4:], self._responses(vectors, numbers, afresh)
+        return bracket_there[4:], self._responses(vectors, numbers, afresh), known
 
     def certify(self, C: Any, m: Any, alpha: Any) -> Any:  # noqa: D102
         if not self._certifies:

@@ -78,8 +78,13 @@ class Passes:
             values += [-xp.sum(a * t), scale * xp.sum(band * t * t)]
         return xp.reshape(xp.stack(values), (-1, 2))
 
-    def search(self, vectors: Vectors, line: Line, delta: float, scale: float, afresh: bool) -> tuple[Any, Found]:
-        """Return the step along a line with the slope that is left there, and what the rows respond to it."""
+    def search(
+        self, vectors: Vectors, line: Line, delta: float, afresh: bool, known: Any = None
+    ) -> tuple[Any, Found, Any]:
+        """Return the step along a line with the slope that is left there, and what the rows respond to it.
+
+        Last comes what the search knows, for another one that goes on from there.
+        """
         raise NotImplementedError
 
     def certify(self, C: Any, m: Any, alpha: Any) -> Any:

@@ -26,6 +26,7 @@ from .problem import ArrayProblem
 
 FIRST_TAUS = np.array([1.0, 0.5, 0.25, 2.0, 0.75, 0.125, 1.5, 4.0])  # steps to look at first: each question costs
 NO_TAUS = np.empty(0)
+SEARCHES = 3  # on the device, each going on from where the last one ended
 
 
 class ArrayShards(Shards):
@@ -155,11 +156,13 @@ class ArrayShards(Shards):
     def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:
         """Return the step; if the device has searched for it, the responses are known as well."""
         if self._passes.can_search:
-            at, found = self._passes.search(self._vectors, line, self._delta, self._scale, self._afresh)
-            (tau, left), sums, v = self._read(at, found.sums, self.rows.transposed_times(found.change))
-            if left <= line.accuracy * abs(line.slope):
-                self._found = (float(tau), self._afresh, found, (sums, v))
-                return float(tau)
+            known = None
+            for _ in range(SEARCHES):
+                at, found, known = self._passes.search(self._vectors, line, self._delta, self._afresh, known)
+                (tau, left), sums, v = self._read(at, found.sums, self.rows.transposed_times(found.change))
+                if left <= line.accuracy * abs(line.slope):
+                    self._found = (float(tau), self._afresh, found, (sums, v))
+                    return float(tau)
             taus, values = FIRST_TAUS, self.derivatives(FIRST_TAUS)
         return search(self.derivatives, line, taus, values)
 

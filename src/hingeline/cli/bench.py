@@ -12,6 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import bench_gpu
 from .options import HelpFormatter, positive_float, positive_int
 from .plots import can_plot
 from .table import make_table
@@ -35,7 +36,7 @@ MISSING_DATA = "skipped: {}, not found in --data-dir"
 
 
 def add_parser(commands: Any) -> None:
-    """Add the command and its three experiments to the subparsers ``commands``."""
+    """Add the command and its experiments to the subparsers ``commands``."""
     parser = commands.add_parser("bench", help="the paper's experiments, and other solvers on the same data")
     kinds = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True)
     shared = {"formatter_class": HelpFormatter}
@@ -88,6 +89,7 @@ def add_parser(commands: Any) -> None:
     steps.add_argument("--gap", type=positive_float, default=1e-3, metavar="G", help="relative duality gap to reach")
     steps.add_argument("--seeds", type=positive_int, default=5, metavar="N", help="trainings whose median is shown")
     steps.set_defaults(run=run, experiment=run_steps)
+    bench_gpu.add_parser(kinds, run, _add_common)
 
 
 def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
@@ -108,13 +110,11 @@ def _add_common(parser: argparse.ArgumentParser, deadline: float) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the experiment; with ``--json``, print its cells instead of what it says."""
-    if not args.json:
-        args.experiment(args)
-        return 0
-    with redirect_stdout(StringIO()):
+    """Run the experiment; with ``--json``, print its cells instead."""
+    with redirect_stdout(StringIO() if args.json else sys.stdout):
         cells = args.experiment(args)
-    print_json({"out": str(args.out), "cells": [_plain(cell) for cell in cells]}, sys.stdout)
+    if args.json:
+        print_json({"out": str(args.out), "cells": [_plain(cell) for cell in cells]}, sys.stdout)
     return 0
 
 
