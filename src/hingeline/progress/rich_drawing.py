@@ -16,6 +16,7 @@ from .bars import Line
 from .drawing import is_terminal
 
 WIDEST_BAR = 24
+NOTEBOOK = 90  # columns: rich takes 115 for granted, and a notebook of usual width cuts off what is beyond
 
 
 class RichBars:
@@ -43,7 +44,8 @@ class RichBars:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True, overflow="ellipsis")
         text = max((len(line.title) + len(line.text) + 4 for line in lines), default=0)
-        width = max(8, min(WIDEST_BAR, self._console.width - text))
+        columns = min(self._console.width, NOTEBOOK) if self._console.is_jupyter else self._console.width
+        width = max(8, min(WIDEST_BAR, columns - text))
         for line in lines:
             bar = self._spinner if line.fraction is None else ProgressBar(1.0, line.fraction, width=width)
             table.add_row(Text(line.title, style="bold"), bar, Text(line.text))
