@@ -47,11 +47,12 @@ class PenalisedLogistic(NamedTuple):
     def solved(self, check: Callable[[], None]) -> Point:
         """Return the solution, or what is nearest to it of what was found."""
         w = min((np.full(self.R.size, ZERO), self.start), key=self._objective)
-        value = self._objective(w)
+        value, a = self._objective(w), self._slopes(w)
         for _ in range(MOST_STEPS):
             found = self._expanded(w).solved(check)
             if found is None:
                 break
+            a = self._proposed(w, found)
             step = found.w - w
             promised = self._penalty(w) - self._penalty(found.w) + self._slopes(w) @ (self.Z @ step)
             if promised <= SOLVED * value:
@@ -65,7 +66,15 @@ class PenalisedLogistic(NamedTuple):
             else:
                 break
             w, value = w + tau * step, ahead
-        return Point(w, self._slopes(w), value)
+        return Point(w, a, value)
+
+    def _proposed(self, w: Decimals, found: Point) -> Decimals:
+        """Return the dual variables of the expanded losses: unlike the slopes at w, they fit the penalty's exactly."""
+        slopes = self._slopes(w)
+        a, counts = np.full(slopes.size, ZERO), slopes > NOTHING * max(slopes)
+        above, below = found.a[2 * np.count_nonzero(self.l1) :].reshape(2, -1)
+        a[counts] = above - below
+        return a
 
     def _slopes(self, w: Decimals) -> Decimals:
         return self.C * np.array([sigmoid(m_i) for m_i in self.c - self.Z @ w])

@@ -22,9 +22,8 @@ from .last_resort import Model, finished
 from .rows import ExactRows, weights_and_variables
 
 NOTHING = Decimal("1e-20")  # share of the largest score that a weight makes which is zero
-VISIBLE = Decimal("1e-6")  # share by which bounds are exceeded
 LEAST_ROOM = Decimal("0.01")  # share of their bounds that dual variables keep, at the least
-MOST_SHRINKS = 20
+MOST_ROOMS, MOST_SHRINKS = 5, 20
 SHRUNK = 1.0 - 2.0**-52
 
 
@@ -73,12 +72,14 @@ class ExactPenalised(ExactRows):
     def dual_variables(self, at: Point, check: Callable[[], None]) -> Vector:
         """Return the dual variables, scaled so that |v_j| <= l1_j if l2_j = 0.
 
-        If rounding makes v_j exceed that by far, bounds that leave room for it cost less than scaling.
+        If rounding makes v_j exceed that, bounds that leave room for it cost less than scaling, which rounds anew.
         """
         alpha, room = self._rounded(at, check), ONE
         over = self._excess(alpha)
-        while over > VISIBLE and room > LEAST_ROOM:
-            room = max(room - 2 * over, LEAST_ROOM)
+        for _ in range(MOST_ROOMS):
+            if over <= 0 or room <= LEAST_ROOM:
+                break
+            room = max(room - 4 * over, LEAST_ROOM)
             roomy = self._with_room(room).solved(check)
             if roomy is None:
                 break

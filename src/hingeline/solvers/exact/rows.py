@@ -17,11 +17,14 @@ from ...solution import Certificate, Solution
 from ..balance import SidesInMemory, balance
 from ..origin import small_copy
 from ..stop import Stop
-from .decimals import ONE, ZERO, decimals, floats
+from .decimals import ONE, ZERO, Cholesky, Decimals, decimals, floats
 from .interior import DenseRows, Pieces, Point
 from .last_resort import Model, finished
 from .smooth import LogisticPieces
 
+FEW, MOST_PASSES = 4, 4  # times the columns: rows that take what rounding has made of Z'alpha; tries to stay in bounds
+LEAST = 1e-6  # share of the largest dual variable that others may change by
+UNBALANCED = 1e-14  # what the condition of a free intercept may lack, as a share of all dual variables
 NOTHING = 1e-20  # share of the largest dual variable that is none
 
 
@@ -88,8 +91,10 @@ class ExactRows:
         if loss.reaches_bounds:
             rounded[np.abs(rounded) <= NOTHING * np.abs(rounded).max()] = 0.0
         limits = [(lower(loss, C), upper(loss, C)) for C in self._C]
-        out[self._which] = [min(max(a, low), high) for a, (low, high) in zip(rounded, limits, strict=True)]
-        if self._is_free:
+        rounded = np.array([min(max(a, low), high) for a, (low, high) in zip(rounded, limits, strict=True)])
+        out[self._which] = settled(rounded, alpha, self._Z, limits, np.abs(floats(self._c - self._Z @ at.w)))
+        total = float(abs(self._Z[:, -1] @ decimals(out[self._which])))
+        if self._is_free and total > UNBALANCED * np.abs(out).sum():
             balance(SidesInMemory(problem, out))
         return out
 
@@ -105,3 +110,37 @@ class ExactRows:
         difference = fsum([float(of_weights), *(gap_term(loss, m, a, C) for m, a, C in of_rows)])
         violation = max(abs(pull(loss, m, a, C)[0]) for m, a, C in of_rows)
         return Model(w, alpha, Certificate.of(float(violation), primal, difference))
+
+
+def settled(rounded: Vector, alpha: Decimals, Z: Decimals, limits: list[tuple[float, float]], cost: Vector) -> Vector:
+    """Return dual variables in float64 whose Z'alpha is nearer to that of ``alpha`` than the ``rounded`` ones' is.
+
+    Variables inside of their ``limits`` take what is missing, in proportion to their squares, so that none changes by
+    more than a little; if they are few, also those at a limit that it ``cost`` least to leave. First all of them do,
+    then ever fewer, those with the finest last digits.
+    """
+    (low, high), d = np.array(limits).T, Z.shape[1]
+    inside = (rounded > low) & (rounded < high) & (rounded != 0.0)
+    rows = np.argsort(np.where(inside, 0.0, cost), kind="stable")[: max(int(inside.sum()), FEW * d)]
+    rows = rows[np.argsort(-np.spacing(np.abs(rounded[rows])) * np.abs(floats(Z[rows])).max(axis=1))]
+    size = decimals(np.abs(rounded) + LEAST * np.abs(rounded).max())
+    target, scales = Z.T @ alpha, [scale or ONE for scale in np.abs(Z).max(axis=0)]
+    missing_of_v = target - Z.T @ decimals(rounded)
+    least = max(np.abs(missing_of_v) / scales)
+    while rows.size >= d and least:
+        own = rows
+        for _ in range(MOST_PASSES):
+            weights = size[own] ** 2
+            K = Z[own].T @ (weights[:, None] * Z[own])
+            moved = floats(decimals(rounded[own]) + weights * (Z[own] @ Cholesky(K).solve(missing_of_v)))
+            stays = (moved >= low[own]) & (moved <= high[own])
+            if stays.all() or stays.sum() < d:
+                break
+            own = own[stays]
+        changed = rounded.copy()
+        changed[own] = np.clip(moved, low[own], high[own])
+        left = target - Z.T @ decimals(changed)
+        if max(np.abs(left) / scales) < least:
+            rounded, missing_of_v, least = changed, left, max(np.abs(left) / scales)
+        rows = rows[max(1, rows.size // 4) :]
+    return rounded
