@@ -7,7 +7,7 @@ import pytest
 
 from hingeline.solution import HISTORY, Certificate
 from hingeline.solvers import history
-from hingeline.solvers.history import Bounds, History
+from hingeline.solvers.history import Bounds, History, concluded
 
 CERTIFICATE = Certificate(violation=0.1, primal=2.0, dual=1.0, gap=0.5)
 
@@ -66,3 +66,12 @@ def test_an_estimate_that_turns_out_too_low_is_replaced():
     bounds.see(5.0, 4.0)
     bounds.see(7.0, 6.0)
     assert (bounds.objective, bounds.lower) == (7.0, 6.0)
+
+
+def test_another_certificate_concludes_it():
+    before = recorded(3).as_array()
+    after = concluded(before, CERTIFICATE)
+    assert np.isnan(before["gap"][-1])
+    assert (after["objective"][-1], after["lower_bound"][-1], after["gap"][-1]) == (2.0, 1.0, 0.5)
+    assert (after[:-1]["objective"] == before[:-1]["objective"]).all()
+    assert concluded(before[:0], CERTIFICATE).size == 0

@@ -26,12 +26,12 @@ from .balance import SidesInMemory, balance
 from .certificate import certify_free
 from .clock import NEXT_PHASE
 from .driver import SWEEP
+from .history import BOUNDS, concluded
 from .stop import GOOD_GAP, Stop
 from .train import train
 
 INNER = 0.1  # share of what is asked for that each problem is solved to
 MOST_PROBLEMS = 100
-BOUNDS = ("objective", "lower_bound", "gap")  # what a history has of a certificate, in its order
 FARTHEST = 20.0  # times T(c) - c, how far a secant may leap if there is no bracket yet
 ROUNDING = 1e-13  # change of the intercept, relative to it, that means nothing
 
@@ -155,10 +155,7 @@ def counting(callback: Callable[[Progress], Any] | None, found: list[Solution]) 
 def _merged(found: list[Solution], last: Solution, stop: Stop) -> Solution:
     """Return the last solution with the work of all, and why they ended."""
     whole = added_up([replace(s, history=_without_bounds(s.history)) for s in found], last)
-    if whole.history.size:
-        _, *exact = last.certificate
-        for name, value in zip(BOUNDS, exact, strict=True):
-            whole.history[name][-1] = value
+    whole = replace(whole, history=concluded(whole.history, last.certificate))
     if not last.converged:
         return whole
     reason, converged = stop.outcome("rounding", last.certificate)

@@ -10,6 +10,8 @@ from ..solution import HISTORY, Certificate
 
 MOST_RECORDS = 4096  # a run may take millions of sweeps: then records of every second, fourth, ... sweep are kept
 
+BOUNDS = ("objective", "lower_bound", "gap")  # what a history has of a certificate, in its order
+
 Record = tuple[int, float, int, float, float, float, float, int]  # as HISTORY names its fields
 
 
@@ -35,6 +37,14 @@ def scaled(history: np.ndarray, factor: float) -> np.ndarray:
     history = history.copy()
     history["objective"] *= factor
     history["lower_bound"] *= factor
+    return history
+
+
+def concluded(history: np.ndarray, certificate: Certificate) -> np.ndarray:
+    """Return the history with the certificate of the model that is returned in its last record."""
+    history = history.copy()
+    for name, value in zip(BOUNDS, certificate[1:], strict=True):
+        history[name][-1:] = value  # no record, if no sweep was needed
     return history
 
 

@@ -23,6 +23,7 @@ from ..kernels.types import Vector
 from ..kernels.views import read_only
 from ..solution import Certificate, Look, Progress, Snapshot, Solution
 from .certificate import UNIT_ROUNDOFF, certify_free
+from .history import concluded
 from .rounding import best_length, may_be_longer
 from .stop import GOOD_GAP, Stop
 
@@ -86,7 +87,8 @@ class Origin(NamedTuple):
         better = reason == "stalled" and certificate.gap <= GOOD_GAP < solution.certificate.gap
         if worse or better:
             reason, converged = stop.outcome("rounding", certificate)
-        restored = replace(solution, w=w, intercept=intercept, certificate=certificate)
+        history = concluded(solution.history, certificate)
+        restored = replace(solution, w=w, intercept=intercept, certificate=certificate, history=history)
         return replace(restored, stop_reason=reason, converged=converged)
 
     def _rounded(self, solution: Solution, factor: float) -> tuple[Vector, float, Certificate]:

@@ -21,6 +21,7 @@ from ...data.matrix import Data
 from ...kernels.types import Matrix, Vector
 from ...solution import Certificate, Solution
 from ..clock import Ended
+from ..history import concluded
 from ..stop import GOOD_GAP, Stop
 from .decimals import DIGITS, floats
 from .interior import Point
@@ -88,6 +89,7 @@ def finished(
         solution,
         **keep(found),
         certificate=found.certificate,
+        history=concluded(solution.history, found.certificate),
         converged=converged,
         stop_reason=reason,
         solver=f"{solution.solver}+{EXACT}",
