@@ -26,23 +26,22 @@ from scipy import sparse
 METHODS = {  # loss, C, columns, stored values in a row
     "newton": ("Hinge", 1.0, 40, 40),
     "newton_cg": ("Logistic", 1.0, 3000, 30),
-    "cocoa": ("Hinge", 0.1, 3000, 30),
-    "one_worker": ("SquaredHinge", 1.0, 3000, 30),
+    "cocoa": ("Hinge", 0.01, 3000, 30),
+    "one_worker": ("SquaredHinge", 0.1, 3000, 30),
 }
 
 
 def made(k: int, n_rows: int, n_columns: int, width: int) -> tuple[Any, np.ndarray]:
     """Return partition ``k`` of noisy linear data: dense if rows are full."""
     rng = np.random.default_rng(k)
-    values = rng.random(n_rows * width, dtype=np.float32)
+    values = rng.standard_normal(n_rows * width, dtype=np.float32)
     X: Any = values.reshape(n_rows, width)
     if width < n_columns:
         columns = rng.integers(0, n_columns, values.size)
         X = sparse.csr_matrix((values, columns, np.arange(0, values.size + 1, width)), shape=(n_rows, n_columns))
         X.sum_duplicates()
     rule = np.random.default_rng(99).standard_normal(n_columns)
-    scores = X @ rule
-    return X, np.where(scores - scores.mean() + 0.3 * rng.standard_normal(n_rows) > 0.0, 1, -1)
+    return X, np.where(X @ rule + 0.5 * width**0.5 * rng.standard_normal(n_rows) > 0.0, 1, -1)
 
 
 def partitions_of(client: Client, n_parts: int, n_rows: int, n_columns: int, width: int) -> Any:

@@ -63,6 +63,23 @@ def test_a_worker_that_dies_costs_its_rows_and_nothing_else(client, partitions, 
     client.wait_for_workers(2, timeout=30)
 
 
+@row("dask-scattered")
+def test_rows_that_cannot_be_made_again(client):
+    workers = sorted(client.scheduler_info()["workers"])
+    halves = [made(0, 900), made(900, N)]
+    pieces = [
+        (client.scatter(half, workers=[home], hash=False), None, None)
+        for half, home in zip(halves, workers, strict=True)
+    ]
+
+    def callback(progress):
+        kill_one(client)
+
+    with pytest.raises(RuntimeError, match="Dask cannot make them again"):
+        train(place(client, pieces), Binary(1), Hinge(1.0), solver="newton", gap_tol=1e-9, callback=callback)
+    client.wait_for_workers(2, timeout=30)
+
+
 @row("dask-added")
 def test_workers_that_come_do_no_harm(cluster, client, partitions):
     def callback(progress):

@@ -7,6 +7,8 @@ what they were made of, and they get new hosts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from time import sleep
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -55,15 +57,22 @@ class Placement:
         """
         found, left = [], list(numbers)
         for _ in range(ATTEMPTS):
-            waiting = [(group, self._host(group, address)) for address, group in self._groups(left, warm).items()]
-            for group, future in waiting:
-                address = self._address_of(future)
-                if address is not None:
-                    found.append(Place(group, address, future))
+            with suppress(CancelledError):  # parts that Dask has forgotten
+                waiting = [(group, self._host(group, address)) for address, group in self._groups(left, warm).items()]
+                for group, future in waiting:
+                    address = self._address_of(future)
+                    if address is not None:
+                        found.append(Place(group, address, future))
             placed = {k for place in found for k in place.numbers}
             left = [k for k in numbers if k not in placed]
             if not left:
                 return sorted(found)
+            gone = [k for k in left if self._parts[k].status == "cancelled"]
+            if gone:
+                raise RuntimeError(
+                    f"Partitions {gone} were lost with their worker, and Dask cannot make them again, since they were "
+                    "sent to it. Let tasks read or make the rows, or fit again."
+                )
             sleep(SETTLING)  # a worker has died once more: others may be about to come
         raise RuntimeError(
             f"Rows could not be placed on a worker: {len(left)} partitions are left, after {ATTEMPTS} attempts."
