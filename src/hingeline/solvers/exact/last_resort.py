@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from math import inf
-from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...data.matrix import Data
 from ...kernels.types import Matrix, Vector
+from ...runtime.training_clock import now
 from ...solution import Certificate, Solution
 from ..clock import Ended
 from ..history import concluded
@@ -70,10 +70,10 @@ def finished(
         return solution
     if data.n_rows * n_weights > LARGEST:
         return solution
-    begun, left = perf_counter(), stop.after(solution.seconds).max_time
+    begun, left = now(), stop.after(solution.seconds).max_time
 
     def check() -> None:
-        if (cancelled is not None and cancelled()) or (left is not None and perf_counter() - begun > left):
+        if (cancelled is not None and cancelled()) or (left is not None and now() - begun > left):
             raise Ended("max_time")
 
     found = None
@@ -93,7 +93,7 @@ def finished(
         converged=converged,
         stop_reason=reason,
         solver=f"{solution.solver}+{EXACT}",
-        seconds=solution.seconds + perf_counter() - begun,
+        seconds=solution.seconds + now() - begun,
     )
 
 

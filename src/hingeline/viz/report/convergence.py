@@ -38,8 +38,8 @@ def verdict(problems: Sequence[dict[str, Any]]) -> str:
     return f'<p class="verdict good"><span>Converged{which}</span> The objective is certified {distance}.</p>'
 
 
-def glance(problems: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return the figures at the head of the page."""
+def glance(problems: Sequence[dict[str, Any]], wall: float | None) -> list[tuple[str, str]]:
+    """Return the figures at the head of the page; ``wall`` is what training took, if that is known."""
     if not problems:
         return []
     one = problems[0] if len(problems) == 1 else None
@@ -47,7 +47,8 @@ def glance(problems: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     gaps = [m["gap"] for m in problems if m["gap"] is not None]
     cards = [("objective", value(one["primal"]))] if one else [("problems", value(len(problems)))]
     cards.append(("relative gap" if one else "largest relative gap", value(max(gaps, default=None))))
-    cards.append(("training seconds", value(seconds)))
+    known = wall is not None or one is not None
+    cards.append(("training seconds" if known else "seconds, all classes", value(seconds if wall is None else wall)))
     cards.append(("sweeps", value(sweeps)))
     cards.append(("engine", ", ".join(sorted({name(_spaced(m["solver"])) for m in problems}))))
     return cards

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def _run(source: Any, estimator: Any) -> dict[str, Any]:
         "environment": environment(),
     }
     check(document, SCHEMA, "")
-    return document
+    return {**document, "seconds": number(getattr(estimator, "fit_time_", nan))}
 
 
 def _home(estimator: Any) -> str:

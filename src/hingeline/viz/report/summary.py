@@ -37,7 +37,7 @@ def subtitle(known: Source) -> str:
 
 def glance(problems: list[dict[str, Any]], run: dict[str, Any]) -> str:
     """Return the figures at the head of the page."""
-    cards = convergence.glance(problems)
+    cards = convergence.glance(problems, run.get("seconds"))
     figures = (run.get("evaluation") or {}).get("figures", {})
     rows = str((run.get("evaluation") or {}).get("data", ""))
     where = rows if rows in (TRAINING, GIVEN) else "the given data"
