@@ -141,3 +141,12 @@ def test_scores_that_overflow_exponentials():
 def test_other_solvers_are_refused():
     with pytest.raises(ValueError, match="does not train multinomial"):
         train(solver="hybrid")
+
+
+def test_a_warm_start_without_time_is_kept():
+    X, y = classification(30, 4, n_classes=3)
+    model = LogisticRegression(warm_start=True).fit(X, y)
+    coef = model.coef_.copy()
+    with pytest.warns(match="max_time"):
+        model.set_params(max_time=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.coef_, coef, atol=1e-8)
