@@ -106,7 +106,10 @@ def _fit(case: Any, found: list[str]) -> bool:
         sent.append(perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = None if case.interrupt_after is None else threading.Timer(case.interrupt_after, send)
+    timer = None
+    if case.interrupt_after is not None:  # a Ctrl-C waits for a kernel that is being compiled: that is not the engine's
+        copy(case.model).fit(case.X, case.y, sample_weight=case.sample_weight)
+        timer = threading.Timer(case.interrupt_after, send)
     try:
         if timer is not None:
             timer.start()
