@@ -98,8 +98,9 @@ class LinearSVC(SparsePenaltyClassifier):
         The same for each class: ``per_class_["duality_gap"]`` is an array in the order of ``per_class_["label"]``. A
         single row, labelled "all", if a single problem was trained.
     history_ : structured ndarray
-        One record per sweep: ``problem`` (0, or the number of the class), ``sweep``, ``seconds``, ``steps``,
-        ``violation`` and ``gap`` (NaN if it was not computed).
+        A record per sweep: seconds, steps, violation and gap (NaN if not computed) after it, the smallest objective and
+        the largest lower bound so far, which of the engines in ``solver_`` was at work (``phase``), and ``problem``,
+        the number of its class.
     """
 
     _trains_on_devices = True
