@@ -8,6 +8,7 @@ asks for the inventories of other projects, whose names in docstrings then becom
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,7 +63,8 @@ napoleon_custom_sections = [("Parameters", "params_style"), ("Attributes", "para
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "gallery",
-    "filename_pattern": r"\.py$",
+    # Shown in any case; run if what it needs is installed.
+    "filename_pattern": r"\.py$" if find_spec("torch") else r"(?<!on_gpu)\.py$",
     "plot_gallery": os.environ.get("RUN_EXAMPLES", "1") != "0",  # 0: neither output nor pictures
     "abort_on_example_error": True,
     "within_subsection_order": "FileNameSortKey",

@@ -1,10 +1,10 @@
 """
-A large C, beside scikit-learn
-==============================
+Large C, compared with scikit-learn
+===================================
 
-The larger C, the longer training takes, and the more of the time goes into few rows. ``sklearn.svm.LinearSVC`` stops
-after 1,000 sweeps with a warning; how far from the optimum it is then, it cannot tell. hingeline's certificate can:
-its dual value is a lower bound for every model, whoever trained it.
+The larger C, the longer training takes, and the more of that time is spent on few rows. ``sklearn.svm.LinearSVC``
+stops after 1,000 iterations with a warning that does not say how far from the optimum it is. hingeline's certificate
+does: its dual value is a lower bound of the objective of every model, whoever trained it.
 """
 
 import warnings

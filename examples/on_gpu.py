@@ -2,7 +2,7 @@
 On a GPU
 ========
 
-Tensors of PyTorch are taken as they are: the rows stay where they are, and so do the results. With a GPU this takes
+PyTorch's tensors are used as they are: rows and results stay on their device. With a GPU this takes
 milliseconds; without one, the same code runs on PyTorch's CPU tensors, as here.
 """
 
@@ -10,10 +10,12 @@ import os
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn asks for this
 
+import matplotlib.pyplot as plt
 import sklearn
 import torch
 
 from hingeline import LinearSVC
+from hingeline.viz import ConvergenceDisplay
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 generator = torch.Generator(device=device).manual_seed(0)
@@ -22,7 +24,7 @@ noise = torch.randn(20_000, generator=generator, device=device)
 y = (X[:, :3].sum(1) + noise > 0.0).to(torch.int64)
 
 # %%
-# scikit-learn's setting says that arrays of other libraries are to stay what they are.
+# This setting of scikit-learn keeps arrays of other libraries as they are.
 
 with sklearn.config_context(array_api_dispatch=True):
     model = LinearSVC(loss="hinge").fit(X, y)
@@ -33,9 +35,12 @@ assert predicted.device == X.device
 assert model.duality_gap_ < 1e-3
 
 # %%
-# The model is that of the CPU's engines: the optimum lies between the two objectives of either.
+# The CPU's engines find the same model: the optimum lies between the two objectives of either.
 
 here = LinearSVC(loss="hinge", gap_tol=1e-6).fit(X.cpu().numpy(), y.cpu().numpy())
-print(f"objective {model.objective_:.6f} here, {here.objective_:.6f} there")
+print(f"objective {model.objective_:.6f} with tensors, {here.objective_:.6f} with NumPy")
 assert model.dual_objective_ <= here.objective_ * (1.0 + 1e-9)
 assert here.dual_objective_ <= model.objective_ * (1.0 + 1e-9)
+
+ConvergenceDisplay.from_estimators({"PyTorch": model, "NumPy": here}, x="sweeps")
+plt.show()

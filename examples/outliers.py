@@ -1,9 +1,9 @@
 """
-Outliers by a one-class machine
-===============================
+Finding outliers
+================
 
-The linear one-class machine separates the rows from the origin, and at most a share ``nu`` of them may lie on the
-wrong side. On features that approximate a Gaussian kernel it draws a closed curve around the data, at a cost that
+The linear one-class SVM separates the rows from the origin, and at most a share ``nu`` of them may lie on the wrong
+side. On features that approximate a Gaussian kernel it draws a closed curve around the data, at a cost that
 grows with the number of rows, not with its square.
 """
 

@@ -1,8 +1,8 @@
 """
-Regression that outliers do not move
-====================================
+Robust regression
+=================
 
-A tenth of the targets is wrong. The epsilon-insensitive loss grows with the error, not with its square, and does not
+A tenth of the targets are wrong. The epsilon-insensitive loss grows with the error, not with its square, and does not
 follow them; the squared one, like least squares, does.
 """
 

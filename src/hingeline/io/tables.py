@@ -47,7 +47,7 @@ def read_table(source: Any, name: str, label: str | None) -> Table:
     X = np.empty((table.num_rows, len(names)))
     for j, column in enumerate(names):
         X[:, j] = _numbers(table.column(column), name, column)
-    y = None if label is None else _numbers(table.column(label), name, label)
+    y = None if label is None else _numbers(table.column(label), name, label, "encode labels, or train in Python")
     return Table(X, y, names)
 
 
@@ -66,14 +66,14 @@ def _read(source: Any, name: str) -> Any:
         raise ValueError(f"{name}: it cannot be read as a table ({str(error).splitlines()[0].rstrip('.')}).") from None
 
 
-def _numbers(values: Any, name: str, column: str) -> np.ndarray:
+def _numbers(values: Any, name: str, column: str, remedy: str = "encode it, or leave it out") -> np.ndarray:
     """Return a column as float64; raise if it holds anything but finite numbers."""
     import pyarrow as pa
 
     kind, where = values.type, f"{name}: column {column!r}"
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         first = next((str(value) for value in values.to_pylist() if value is not None), "nothing")
-        raise ValueError(f"{where} holds {kind} ({first[:40]!r}): numbers are needed; encode it, or leave it out.")
+        raise ValueError(f"{where} holds {kind} ({first[:40]!r}): numbers are needed; {remedy}.")
     if values.null_count:
         row = int(np.argmax(values.is_null().to_numpy()))
         raise ValueError(f"{where} is empty in row {row + 1}: fill in missing values, or leave the column out.")
