@@ -1,7 +1,7 @@
-"""hingeline: linear support vector machines, trained exactly and fast, with a certificate.
+"""hingeline: fast linear support vector machines, with a certificate of optimality on every fit.
 
-Names are imported when they are first used, so that a command pays for what it needs alone: scikit-learn, which the
-estimators stand on, takes longer to import than a small file takes to train.
+Names are imported when they are first used, so that a command imports only what it needs: importing scikit-learn, on
+which the estimators are built, takes longer than training on a small file.
 """
 
 from __future__ import annotations

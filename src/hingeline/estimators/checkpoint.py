@@ -37,13 +37,13 @@ Start = Callable[[Any, int], dict[str, Any]]
 
 
 class Checkpoint(NoTask):
-    """Saves what ``fit`` has reached, so that a later one goes on from there if the process dies.
+    """Saves the state of a fit now and then, so that a later fit continues from there if the process dies.
 
-    Give it to an estimator by ``set_callbacks``. The file is written after a sweep, as a whole or not at all: whenever
-    the process is killed, the work since the last save is lost and nothing else. A fit of the same problem (data,
-    weights and all parameters that it depends on; ``solver``, ``tol`` and the like may differ) goes on from the file
-    by itself. The file of another problem is refused with a ``ValueError``, unless that fit was finished; then it is
-    replaced. When a fit has ended its file is kept, so that a script that dies later does not have to train again.
+    Give it to an estimator by ``set_callbacks``. The file is written after a sweep, completely or not at all: if the
+    process is killed, only the work since the last save is lost. A fit of the same problem (data, weights and all
+    parameters that it depends on; ``solver``, ``tol`` and the like may differ) continues from the file by itself. The
+    file of another problem is refused with a ``ValueError``, unless that fit was finished; then it is replaced. When a
+    fit has ended its file is kept, so that a script that dies later does not have to train again.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def open_dataset(path: str | PathLike[str], *, verify: bool = False) -> tuple[sp
     Raises
     ------
     DatasetError
-        A ``ValueError``: the folder is no dataset, is damaged, or was written by a later version of hingeline.
+        A ``ValueError``: the folder is not a dataset, is damaged, or was written by a later version of hingeline.
     """
     folder = Path(path)
     description = read_description(folder)

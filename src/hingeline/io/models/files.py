@@ -21,15 +21,16 @@ FORMATS = ("native", "liblinear")
 
 
 def save_model(estimator: Any, path: str | PathLike[str], *, format: str = "native", compact: bool = False) -> None:
-    """Write a fitted estimator to a file, as a whole or not at all.
+    """Write a fitted estimator to a file, completely or not at all.
 
     Parameters
     ----------
-    estimator : fitted estimator of hingeline's
-        One that has searched for C too. Its ``cv`` is saved as None if it is a splitter or a list of folds.
+    estimator : fitted estimator
+        One of hingeline's, also one that searched for C. Its ``cv`` is saved as None if it is a splitter or a list.
     path : str or path
     format : {"native", "liblinear"}
-        "native": hingeline's own file (JSON and arrays, no pickle) with all that was learned, the certificate included.
+        "native": hingeline's own file (JSON and arrays, no pickle) with everything that was learned, including the
+        certificate.
         "liblinear": LIBLINEAR's text file, for programs that read it; labels must be whole numbers.
     compact : bool
         Leave out ``dual_coef_`` and ``support_``, which grow with the number of rows: 160 MB for a million rows and 20
@@ -46,9 +47,10 @@ def save_model(estimator: Any, path: str | PathLike[str], *, format: str = "nati
 
 
 def load_model(path: str | PathLike[str]) -> Any:
-    """Return the fitted estimator that a file holds, in hingeline's format or LIBLINEAR's, whichever it is.
+    """Return the fitted estimator in a file, which has hingeline's format or LIBLINEAR's.
 
-    Loading runs no code from the file and takes no more memory than the file fills; a damaged file is a ``ValueError``.
+    Loading runs no code from the file and takes no more memory than the file fills. A damaged file raises
+    ``ValueError``.
     """
     with open_model(path) as file:
         content = read_content(file, str(path))

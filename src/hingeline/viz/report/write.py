@@ -43,7 +43,7 @@ def write_report(
         The path of a run folder (``hingeline train --run``), of a search folder (``hingeline search --out``), of a
         folder that is both, or of a model file (``hingeline.io.save_model``, or LIBLINEAR's).
     path : str or path
-        Where to write. The file is written as a whole or not at all.
+        Where to write. The file is written completely or not at all.
     data : tuple of X and y, optional
         Rows on which the model is evaluated (confusion matrix, or errors of a regression). A run folder already holds
         those of its training data.
