@@ -19,11 +19,11 @@ from .decimals import ONE, ZERO, Decimals
 from .interior import DenseRows, Pieces, Point
 from .smooth import LogisticPieces, sigmoid
 
-MOST_STEPS, MOST_HALVINGS = 20, 60
+MOST_STEPS, MOST_HALVINGS = 10, 60
 SOLVED = Decimal("1e-20")  # promised decrease, as a share of the objective
 ENOUGH = Decimal("0.1")  # share of the promised decrease that a step must bring
 STRAIGHT = Decimal("0.02")  # least curvature of a row, as a share of its slope: flatter ones ask for steps without end
-NOTHING = Decimal("1e-60")  # share of the largest slope that is none
+NOTHING = Decimal("1e-25")  # share of the largest slope that is none
 
 
 class PenalisedLogistic(NamedTuple):

@@ -20,7 +20,7 @@ import numpy as np
 from ...kernels.types import Indices, Vector
 from .decimals import ONE, ZERO, Cholesky, Decimals, floats, is_finite
 
-MOST_STEPS = 150
+MOST_STEPS, MOST_IDLE = 150, 3  # in all; without progress, once the solution is good enough
 SOLVED, ENOUGH = Decimal("1e-22"), Decimal("1e-9")  # what optimality lacks, as a share of the objective; if need be
 NOTHING = Decimal("1e-400")  # objective that is zero
 TO_BOUNDARY = Decimal("0.995")  # share of the way to the nearest bound that a step may take
@@ -137,13 +137,15 @@ class Pieces(NamedTuple):
 
     def solved(self, check: Callable[[], None]) -> Point | None:
         """Return the solution to some 20 digits; None if there is none to be found. ``check`` is called every step."""
-        at, best, least = _Interior(self), None, ENOUGH
+        at, best, least, idle = _Interior(self), None, ENOUGH, 0
         for _ in range(MOST_STEPS):
             check()
             value, lacking = at.value_and_lacking()
+            idle += best is not None
             if lacking <= least * value:
-                best, least = Point(at.w, at.a, value), lacking / value
-            if lacking <= SOLVED * value or max(value, lacking) <= NOTHING or not at.step():
+                best, least, idle = Point(at.w, at.a, value), lacking / value, 0
+            is_done = lacking <= SOLVED * value or max(value, lacking) <= NOTHING or idle == MOST_IDLE
+            if is_done or not at.step():
                 break
         return best
 

@@ -80,7 +80,7 @@ class ExactPenalised(ExactRows):
             if over <= 0 or room <= LEAST_ROOM:
                 break
             room = max(room - 4 * over, LEAST_ROOM)
-            roomy = self._with_room(room).solved(check)
+            roomy = self._with_room(room, at.w).solved(check)
             if roomy is None:
                 break
             alpha = min(alpha, self._rounded(roomy, check), key=self._excess)
@@ -96,10 +96,10 @@ class ExactPenalised(ExactRows):
         n = 0 if isinstance(self.pieces, PenalisedLogistic) else self.pieces.U.size
         return super().dual_variables(at._replace(a=at.a[n:]), check)
 
-    def _with_room(self, room: Decimal) -> Any:
-        """Return the problem with bounds on v that are smaller by this factor."""
+    def _with_room(self, room: Decimal, near: Decimals) -> Any:
+        """Return the problem with bounds on v that are smaller by this factor; its solution is ``near``."""
         if isinstance(self.pieces, PenalisedLogistic):
-            return self.pieces._replace(l1=room * self._l1)
+            return self.pieces._replace(l1=room * self._l1, start=near)
         return self.pieces._replace(U=room * self.pieces.U)
 
     def _excess(self, alpha: Vector) -> Decimal:

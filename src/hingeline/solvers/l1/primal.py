@@ -45,7 +45,7 @@ ACCURATE = 1e-9  # violation to which small problems are solved
 BETTER, WORTH_A_STEP = 0.5, 1e-9  # times the best violation; share of the objective
 MOST_CUT = 10  # steps that are cut short, before the problem is softened
 GROWTH, SOFT_STEPS, SOFT_TOL = 10.0, 40, 1e-2  # of C in a softened problem; steps at one C; violation, as a share of l1
-MOST_TAKEN = 1000  # steps
+MOST_TAKEN = 500  # steps
 FAR = 750.0  # margin at which exp underflows
 MOST_STALLED, USELESS = 20, 5  # steps that bring nothing; what a step counts that moved nothing
 
