@@ -42,11 +42,11 @@ class ArrayRows(ABC):
 
     @abstractmethod
     def _product(self, w: Any) -> Any:
-        """Return X w."""
+        """Return X w, for a vector or several columns."""
 
     @abstractmethod
     def _transposed(self, a: Any) -> Any:
-        """Return X' a."""
+        """Return X' a, for a vector or several columns."""
 
     @abstractmethod
     def _squares(self) -> Any:
@@ -77,6 +77,16 @@ class ArrayRows(ABC):
         """Return sum_i a_i x_i, the constant feature's entry at the end."""
         xp = self.place.xp
         return xp.concat([self._transposed(a), xp.reshape(self.bias * xp.sum(a), (1,))])
+
+    def times_many(self, W: Any) -> Any:
+        """Return the scores of all rows, a column for each of W."""
+        scores = self._product(W[:-1, :])
+        return scores + self.bias * W[-1:, :] if self.bias else scores
+
+    def transposed_times_many(self, A: Any) -> Any:
+        """Return sum_i a_ik x_i for each column k of A."""
+        xp = self.place.xp
+        return xp.concat([self._transposed(A), self.bias * xp.sum(A, axis=0)[None, :]], axis=0)
 
     def squared_lengths(self) -> Any:
         """Return |x_i|^2, the constant feature included."""
@@ -144,11 +154,11 @@ class DenseArrayRows(ArrayRows):
         return xp.concat([xp.matmul(self._widened(self.X[tile, :]), w) for tile in self._tiles()])
 
     def _transposed(self, a: Any) -> Any:
-        xp, total = self.place.xp, self.place.full((self.n_features,), 0.0)
+        xp, total = self.place.xp, self.place.full((self.n_features, *a.shape[1:]), 0.0)
         if self._is_wide:
-            return xp.matmul(a, self.X)
+            return xp.matmul(self.X.T, a)
         for tile in self._tiles():
-            total = total + xp.matmul(a[tile], self._widened(self.X[tile, :]))
+            total = total + xp.matmul(self._widened(self.X[tile, :]).T, a[tile, ...])
         return total
 
     def _squares(self) -> Any:

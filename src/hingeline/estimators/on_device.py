@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
+from ..arrays.batch import train_together
 from ..arrays.namespace import Place, no_warnings, to_numpy
 from ..arrays.problem import ArrayProblem, make_array_problem
 from ..arrays.rows import ArrayRows, array_rows
@@ -311,9 +312,11 @@ def fit_on_device(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     refuse_what_is_for_the_cpu(estimator, rows.n_problems)
     starts = _previous(estimator, rows)
     with Watch(estimator, rows) as watch:  # type: ignore[arg-type]
-        begun, solutions = perf_counter(), []
+        begun, solutions = perf_counter(), list[Solution]()
         watch.begin(rows.n_problems, rows.names)
-        for k in range(rows.n_problems):
+        if _goes_together(estimator, rows, loss):
+            solutions = train_together([rows.problem(k, loss) for k in range(rows.n_problems)], stop)
+        for k in range(len(solutions), rows.n_problems):
             with watch.problem(k) as callback:
                 left = stop.after(perf_counter() - begun)
                 how = {"free": estimator._intercept_is_free(), "callback": callback, **starts(k)}
@@ -325,6 +328,14 @@ def fit_on_device(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         watch.trained(solutions)
     estimator._report(rows, solutions)
     return estimator
+
+
+def _goes_together(estimator: Any, rows: DeviceSet, loss: Loss) -> bool:
+    """Tell whether all classes are trained at the same time: nobody watches, and the batch can train the problem."""
+    is_watched = estimator.verbose or getattr(estimator, "_skl_callbacks", ())
+    capped = estimator.max_iter is not None or estimator.max_time is not None
+    can = loss.is_smooth and not (estimator._intercept_is_free() or capped) and estimator._engine() == SOLVERS[0]
+    return rows.n_problems > 1 and can and not is_watched and not estimator.warm_start
 
 
 def _previous(estimator: Any, rows: DeviceSet) -> Any:

@@ -1,0 +1,33 @@
+"""What fits into the memory of a device."""
+
+from __future__ import annotations
+
+from .namespace import Place
+
+SHARE = 0.6  # of the free memory that may be taken
+UNKNOWN = 1 << 31  # bytes that are believed to be free if the library cannot tell
+
+
+def free_bytes(place: Place) -> int:
+    """Return the free memory of a device; a guess if its library cannot tell."""
+    if place.is_torch_cuda:
+        import torch
+
+        held = torch.cuda.memory_reserved(place.device) - torch.cuda.memory_allocated(place.device)
+        return int(torch.cuda.mem_get_info(place.device)[0] + held)
+    if place.xp.__name__.endswith("cupy"):
+        import cupy
+
+        return int(cupy.cuda.Device(place.device).mem_info[0])
+    return UNKNOWN
+
+
+def largest_batch(place: Place, n_rows: int, vectors: int) -> int:
+    """Return how many problems of ``n_rows`` fit, each with so many vectors of float64; raises if none does."""
+    room, each = SHARE * free_bytes(place), 8 * n_rows * vectors
+    if room < each:
+        raise MemoryError(
+            f"{n_rows:,} rows need {each / 1e9:.1f} GB on {place.name} beside X, of which {room / 1e9:.1f} GB can be "
+            f"taken: {int(room / (8 * vectors)):,} rows would fit."
+        )
+    return int(room // each)
