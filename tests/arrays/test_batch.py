@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fault_rows import row
 from problems import EVERY_LOSS, classification
 
 from hingeline import solve
@@ -52,6 +53,7 @@ def test_what_is_left_is_trained_alone(library, monkeypatch):
     assert s.certificate.gap <= 1e-9
 
 
+@row("device-memory")
 def test_chunks_by_free_memory(library, monkeypatch):
     from hingeline.arrays import memory
 

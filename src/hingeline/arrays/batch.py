@@ -19,7 +19,7 @@ import numpy as np
 from ..kernels.losses import Loss
 from ..solution import HISTORY, Certificate, Solution
 from ..solvers.engines import AUTO, NEWTON, NEWTON_CG
-from ..solvers.stop import Stop
+from ..solvers.stop import GOOD_GAP, Stop
 from .losses import array_loss
 from .memory import largest_batch
 from .namespace import Place, to_numpy
@@ -133,7 +133,7 @@ class _Batch:
     def _by_products(self, band: Any, R: Any, lengths: Any) -> Any:
         """Return the directions by conjugate gradients, preconditioned by the diagonals, side by side."""
         xp, rows, S = self._xp, self._rows, self._scale * band
-        D = 1.0 + xp.stack([rows.diagonal(S[:, k]) for k in range(int(R.shape[1]))], axis=1)
+        D = 1.0 + rows.diagonal(S)
         P, R = xp.zeros_like(R), 1.0 * R
         Z = R / D
         d, rz = -Z, xp.sum(R * Z, axis=0)
@@ -186,9 +186,12 @@ class _Batch:
         violation, losses, gap, of_w = to_numpy(xp.stack(sums)).tolist()
         w = to_numpy(w_there)
         certificate = Certificate.of(violation, 0.5 * float(w @ w) + losses, gap + of_w)
+        stop = self._stop
+        if not (certificate.gap <= GOOD_GAP if stop.gap_tol is None else stop.met(certificate)):
+            return self._alone(k, w_there)  # rounding has misled it
         history = np.zeros(1, dtype=HISTORY)
         history[0] = (n_iter, seconds, 0, violation, certificate.gap, certificate.primal, certificate.dual, 0)
-        reason, converged = self._stop.outcome(self._stop.rule, certificate)
+        reason, converged = stop.outcome(stop.rule, certificate)
         return Solution(
             w=w[:-1],
             intercept=rows.bias * float(w[-1]),

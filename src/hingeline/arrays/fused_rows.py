@@ -105,6 +105,7 @@ class FusedDenseRows(DenseArrayRows):
         return self._times(w, signs) if signs.shape[0] > 1 else self.times(w) * signs
 
     def _times(self, w: Any, signs: Any) -> Any:
+        w = w.contiguous()  # kernels know no strides but those of X
         out, grid = self._new(self.n_rows), (triton.cdiv(self.n_rows, self._rows),)
         arrays = (self.X, w, w if signs is None else signs, self._bias, out, self.n_rows)
         _times[grid](*arrays, **self._sizes, SIGNED=signs is not None, ROWS=self._rows, COLUMNS=self._columns)
@@ -114,7 +115,9 @@ class FusedDenseRows(DenseArrayRows):
         d = self.n_features
         parts = self._new(self._programs(PROGRAMS, self._rows), d + 1)
         grid = (parts.shape[0], triton.cdiv(d, self._columns))
-        _transposed[grid](self.X, a, parts, self.n_rows, **self._sizes, ROWS=self._rows, COLUMNS=self._columns)
+        _transposed[grid](
+            self.X, a.contiguous(), parts, self.n_rows, **self._sizes, ROWS=self._rows, COLUMNS=self._columns
+        )
         out = parts.sum(0)
         out[d] *= self.bias
         return out
@@ -125,6 +128,6 @@ class FusedDenseRows(DenseArrayRows):
             return super().gram(s)
         width = max(16, triton.next_power_of_2(n))
         parts = self._new(self._programs(GRAM_PROGRAMS, GRAM_ROWS), width, width)
-        arrays = (self.X, s, self._bias, parts, self.n_rows)
+        arrays = (self.X, s.contiguous(), self._bias, parts, self.n_rows)
         _gram[(parts.shape[0],)](*arrays, **self._sizes, ROWS=GRAM_ROWS, COLUMNS=width)
         return parts.sum(0)[:n, :n]

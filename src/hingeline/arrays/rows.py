@@ -54,7 +54,7 @@ class ArrayRows(ABC):
 
     @abstractmethod
     def _weighted_squares(self, s: Any) -> Any:
-        """Return the diagonal of X' S X."""
+        """Return the diagonal of X' S X, for a vector s or several columns."""
 
     @abstractmethod
     def _blocks(self, s: Any) -> Iterator[tuple[Any, Any]]:
@@ -93,9 +93,9 @@ class ArrayRows(ABC):
         return self._squares() + self.bias * self.bias
 
     def diagonal(self, s: Any) -> Any:
-        """Return the diagonal of sum_i s_i x_i x_i'."""
+        """Return the diagonal of sum_i s_i x_i x_i', or a column for each of s."""
         xp = self.place.xp
-        return xp.concat([self._weighted_squares(s), xp.reshape(self.bias**2 * xp.sum(s), (1,))])
+        return xp.concat([self._weighted_squares(s), self.bias**2 * xp.sum(s, axis=0, keepdims=True)])
 
     def gram(self, s: Any) -> Any:
         """Return sum_i s_i x_i x_i'; rows whose s is zero cost nothing."""
@@ -166,9 +166,9 @@ class DenseArrayRows(ArrayRows):
         return xp.concat([xp.sum(self._widened(self.X[tile, :]) ** 2, axis=1) for tile in self._tiles()])
 
     def _weighted_squares(self, s: Any) -> Any:
-        xp, total = self.place.xp, self.place.full((self.n_features,), 0.0)
+        xp, total = self.place.xp, self.place.full((self.n_features, *s.shape[1:]), 0.0)
         for tile in self._tiles():
-            total = total + xp.matmul(s[tile], self._widened(self.X[tile, :]) ** 2)
+            total = total + xp.matmul((self._widened(self.X[tile, :]) ** 2).T, s[tile, ...])
         return total
 
     def _blocks(self, s: Any) -> Iterator[tuple[Any, Any]]:

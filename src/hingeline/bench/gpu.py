@@ -23,7 +23,7 @@ MADE = "made"  # the name of the problem that is made
 COLUMNS = 28
 REPEATS = 5
 LBFGS_STEPS, LBFGS_HISTORY = 2_000, 20
-SUBOPTIMAL = 1e-4  # what L-BFGS may miss, over the objective, at the least: it has no certificate
+SUBOPTIMAL = 1e-9  # what L-BFGS may miss, over the objective, at the least
 
 
 @dataclass(frozen=True)
