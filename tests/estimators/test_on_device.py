@@ -43,6 +43,7 @@ def on_cpu(model):
 MODELS = [
     LinearSVC(loss="hinge", class_weight="balanced"),
     LinearSVC(fit_intercept="free"),
+    LinearSVC(C=2.0, class_weight="balanced"),
     LogisticRegression(multi_class="ovr", C=0.5),
     LinearSVR(epsilon=0.1, loss="epsilon_insensitive"),
     LinearSVR(epsilon=0.1, loss="squared_epsilon_insensitive", fit_intercept="free"),
