@@ -32,7 +32,7 @@ def plan(problem: Any, solver: str, stop: Stop) -> list[Phase]:
     if solver == NEWTON_CG or (solver == AUTO and problem.loss.is_smooth and not few):
         return [Phase(NEWTON_CG, stop), *([Phase(NEWTON, stop)] if few else [])]
     is_tiny = solver == AUTO and is_for_rounding(problem.data, stop)
-    return [Phase(NEWTON, replace(stop, tol=0.0) if is_tiny else stop)]
+    return [Phase(NEWTON, replace(stop, tol=0.0, enough=0.0) if is_tiny else stop)]
 
 
 def train_arrays(
@@ -53,6 +53,8 @@ def train_arrays(
         raise ValueError(f"solver={solver!r} visits one row at a time: on a device, use one of {', '.join(SOLVERS)}.")
     if solver == NEWTON_CG and not problem.loss.is_smooth:
         raise ValueError('solver="newton_cg" needs a smooth loss: use solver="newton" or "auto".')
+    if solver == AUTO and not free:
+        stop = stop.or_enough(problem.loss)
     level = 0.0
     if free and problem.loss.is_regression:  # the intercept follows the targets wherever they are
         level = _median(problem)
