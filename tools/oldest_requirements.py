@@ -16,10 +16,15 @@ LOWER_BOUND = re.compile(
 )
 
 
+PINNED = re.compile(r"[\w.-]+==[\w.]+;.*python_version.*")  # one version, on one Python: there is no oldest one
+
+
 def oldest(requirements: Iterable[str], extras: Iterable[str]) -> Iterator[str]:
     """Yield ``name==version`` for each requirement that is always there or belongs to one of ``extras``."""
     wanted = {None, *extras}
     for text in requirements:
+        if PINNED.fullmatch(text):
+            continue
         match = LOWER_BOUND.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is no lower bound: write it as 'name>=version'.")

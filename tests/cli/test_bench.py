@@ -159,7 +159,7 @@ def test_data_that_cannot_be_used(capsys, tmp_path):
     assert main(["bench", "paper", "--datasets", "digits"]) == 1
     error = capsys.readouterr().err
     assert "skipped: digits has 3 labels: this experiment needs two." in error
-    assert "holds none of digits" in error
+    assert "found none of digits" in error
     assert main(["bench", "peers", "--data-dir", "nowhere"]) == 1
     assert "there is no such folder" in capsys.readouterr().err
 

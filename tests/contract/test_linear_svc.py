@@ -40,6 +40,7 @@ DEFAULTS = {
     "n_jobs": None,
     "random_state": None,
     "verbose": 0,
+    "device": None,
 }
 SCALARS = {
     "n_iter_": (int, np.integer),

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from itertools import pairwise
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from fault_rows import row
 from problems import classification, csr
+from processes import started
 
 from hingeline import Hinge, solve
 from hingeline.dask import versions
@@ -127,14 +127,10 @@ def left_since(client, before):
 def test_a_signal_in_the_middle_of_a_round(cluster, client):
     before = set(client.run_on_scheduler(tasks_of))
     command = [sys.executable, str(Path(__file__).with_name("interrupted_fit.py")), cluster.scheduler_address]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
+    with started(command, stderr=None) as process:
         assert process.stdout.readline() == "round\n"
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=60)  # seconds, on a busy machine
-    finally:
-        process.kill()
-        process.wait()
     assert rest.splitlines()[-1] == "interrupted"
     assert process.returncode == 0
     assert not left_since(client, before)

@@ -89,7 +89,7 @@ def test_the_package_itself(tmp_path):
 def dispatchers():
     """Yield the compiled functions of the package."""
     for found in pkgutil.walk_packages(hingeline.__path__, "hingeline."):
-        if not found.name.endswith("__main__"):
+        if not found.name.endswith("__main__") and ".arrays.fused" not in found.name:  # these need Triton
             module = importlib.import_module(found.name)
             yield from (value for value in vars(module).values() if isinstance(value, Dispatcher))
 

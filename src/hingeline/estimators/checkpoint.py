@@ -19,6 +19,7 @@ from .training_set import ClassificationSet, RegressionSet, TrainingSet
 MAKER = "fit"
 # Parameters that say how a problem is solved, not which one it is.
 HOW = {
+    "device",
     "dual",
     "gap_tol",
     "keep_dual",
