@@ -17,3 +17,8 @@ def test_a_singular_equation_still_gives_a_descent():
     x = np.array([1.0, 1e8, -1e8])
     b = np.array([1.0, -2.0, 0.5])
     assert solve_scaled(1e20 * np.outer(x, x) + np.eye(3), b) @ b > 0.0
+
+
+def test_unknowns_without_curvature_stay_where_they_are():
+    H, b = np.diag([4.0, 0.0, 2.0]), np.array([2.0, 1.0, 1.0])
+    np.testing.assert_allclose(solve_scaled(H, b), [0.5, 0.0, 0.5], rtol=1e-12)

@@ -13,9 +13,11 @@ RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # added to a Hessian of unit diagonal
 def solve_scaled(H: Matrix, b: Vector) -> Vector:
     """Solve H p = b, H's lower blocks given: factorised with a unit diagonal, and refined once. H is overwritten.
 
-    If rounding makes nonsense of every factorisation, p is b over the diagonal: a descent in any case.
+    If rounding makes nonsense of every factorisation, p is b over the diagonal: a descent in any case. Unknowns without
+    curvature stay where they are.
     """
-    scale = 1.0 / np.sqrt(np.diag(H))
+    root = np.sqrt(np.diag(H))
+    scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0.0)
     H *= scale[:, None]
     H *= scale
     upper = H.T  # of LAPACK, which counts by columns

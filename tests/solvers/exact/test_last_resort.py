@@ -18,10 +18,10 @@ from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.solvers.exact import last_resort
 from hingeline.solvers.exact.classes import ExactClasses
-from hingeline.solvers.exact.decimals import DIGITS
+from hingeline.solvers.exact.decimals import DIGITS, decimals
 from hingeline.solvers.exact.one_class import ExactOneClass
 from hingeline.solvers.exact.penalised import ExactPenalised
-from hingeline.solvers.exact.rows import ExactRows, finished_rows
+from hingeline.solvers.exact.rows import ExactRows, finished_rows, settled
 from hingeline.solvers.exact.softmax import ExactSoftmax
 from hingeline.solvers.one_class.dual_variables import OneClass
 from hingeline.solvers.stop import GOOD_GAP, Stop
@@ -168,3 +168,14 @@ def test_columns_of_timestamps(seed):
     fit(model, X, y if seed % 4 > 1 else (y > 0).astype(int))
     assert model.converged_
     assert model.duality_gap_ <= GOOD_GAP
+
+
+def test_dual_variables_that_are_made_to_fit_stay_within_their_limits():
+    rng = np.random.default_rng(0)
+    with localcontext(DIGITS):
+        for _ in range(20):
+            Z, rounded = decimals(rng.normal(size=(24, 2)) * [1.0, 1e6]), rng.uniform(0.0, 1.0, 24)
+            alpha = decimals(rounded + rng.normal(size=24) * 1e-3)
+            limits = [(a - gap, a + gap) for a, gap in zip(rounded, 10.0 ** rng.uniform(-6, -2, 24), strict=True)]
+            found = settled(rounded, alpha, Z, limits, np.ones(24))
+            assert all(low <= a <= high for a, (low, high) in zip(found, limits, strict=True))

@@ -25,6 +25,7 @@ from .smooth import LogisticPieces
 FEW, MOST_PASSES = 4, 4  # times the columns: rows that take what rounding has made of Z'alpha; tries to stay in bounds
 LEAST = 1e-6  # share of the largest dual variable that others may change by
 UNBALANCED = 1e-14  # what the condition of a free intercept may lack, as a share of all dual variables
+AT_LIMIT = 1.0 - 1e-15  # share of a limit that is the limit, rounded
 NOTHING = 1e-20  # share of the largest dual variable that is none
 
 
@@ -91,7 +92,7 @@ class ExactRows:
         if loss.reaches_bounds:
             rounded[np.abs(rounded) <= NOTHING * np.abs(rounded).max()] = 0.0
         limits = [(lower(loss, C), upper(loss, C)) for C in self._C]
-        rounded = np.array([min(max(a, low), high) for a, (low, high) in zip(rounded, limits, strict=True)])
+        rounded = np.array([_within(a, low, high) for a, (low, high) in zip(rounded, limits, strict=True)])
         out[self._which] = settled(rounded, alpha, self._Z, limits, np.abs(floats(self._c - self._Z @ at.w)))
         total = float(abs(self._Z[:, -1] @ decimals(out[self._which])))
         if self._is_free and total > UNBALANCED * np.abs(out).sum():
@@ -110,6 +111,13 @@ class ExactRows:
         difference = fsum([float(of_weights), *(gap_term(loss, m, a, C) for m, a, C in of_rows)])
         violation = max(abs(pull(loss, m, a, C)[0]) for m, a, C in of_rows)
         return Model(w, alpha, Certificate.of(float(violation), primal, difference))
+
+
+def _within(a: float, low: float, high: float) -> float:
+    """Return a dual variable inside of its limits; next to one of them, that is rounding."""
+    if a >= AT_LIMIT * high:
+        return high
+    return low if a <= AT_LIMIT * low else max(a, low)
 
 
 def settled(rounded: Vector, alpha: Decimals, Z: Decimals, limits: list[tuple[float, float]], cost: Vector) -> Vector:
@@ -136,7 +144,7 @@ def settled(rounded: Vector, alpha: Decimals, Z: Decimals, limits: list[tuple[fl
             stays = (moved >= low[own]) & (moved <= high[own])
             if stays.all() or stays.sum() < d:
                 break
-            own = own[stays]
+            own, moved = own[stays], moved[stays]
         changed = rounded.copy()
         changed[own] = np.clip(moved, low[own], high[own])
         left = target - Z.T @ decimals(changed)
