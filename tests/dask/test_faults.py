@@ -36,6 +36,15 @@ def partitions(client):
     return place(client, pieces)
 
 
+def back_to_two(cluster, client):
+    """Wait until the cluster has two workers and is about to start or close none: other tests use it too."""
+    cluster.scale(2)
+    deadline = time.monotonic() + 60.0
+    while set(cluster.workers) != set(cluster.worker_spec) or len(client.scheduler_info(n_workers=-1)["workers"]) != 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def kill_one(client):
     """Kill a worker, as if its machine had lost power; its nanny starts another one."""
     pids = client.run(os.getpid)
@@ -44,7 +53,7 @@ def kill_one(client):
 
 @row("dask-lost")
 @pytest.mark.parametrize("method", METHODS)
-def test_a_worker_that_dies_costs_its_rows_and_nothing_else(client, partitions, method):
+def test_a_worker_that_dies_costs_its_rows_and_nothing_else(cluster, client, partitions, method):
     loss, killed = METHODS[method], []
 
     def callback(progress):
@@ -60,11 +69,11 @@ def test_a_worker_that_dies_costs_its_rows_and_nothing_else(client, partitions, 
     assert alone.dual * (1.0 - 1e-9) <= found.certificate.primal <= alone.primal * (1.0 + 2e-5)
     alpha = np.concatenate(client.gather(found.alpha))
     assert alpha.shape == (N,)
-    client.wait_for_workers(2, timeout=30)
+    back_to_two(cluster, client)
 
 
 @row("dask-scattered")
-def test_rows_that_cannot_be_made_again(client):
+def test_rows_that_cannot_be_made_again(cluster, client):
     workers = sorted(client.scheduler_info()["workers"])
     halves = [made(0, 900), made(900, N)]
     pieces = [
@@ -81,7 +90,7 @@ def test_rows_that_cannot_be_made_again(client):
 
     with pytest.raises(RuntimeError, match="Dask cannot make them again"):
         train(place(client, pieces), Binary(1), Hinge(1.0), solver="newton", gap_tol=1e-9, callback=callback)
-    client.wait_for_workers(2, timeout=30)
+    back_to_two(cluster, client)
 
 
 @row("dask-added")
@@ -94,7 +103,7 @@ def test_workers_that_come_do_no_harm(cluster, client, partitions):
         found = train(partitions, Binary(1), Hinge(1.0), solver="newton", gap_tol=1e-5, callback=callback)
         assert found.certificate.gap <= 1e-5
     finally:
-        cluster.scale(2)
+        back_to_two(cluster, client)
 
 
 def tasks_of(dask_scheduler):
