@@ -182,7 +182,7 @@ def commands(kind: str) -> None:
             run("train", "-q", "-s", 3, "-v", 3, data)
             run("train", "-q", "-C", data)
             run("search", data, "-v", 3, "--out", Path(folder, "search"))
-            run("search", data, "--loss", "hinge", "-v", 3)
+            run("search", data, "--loss", "hinge", "-v", 3, "--out", Path(folder, "hinge"))
 
 
 def run(*words: Any) -> None:

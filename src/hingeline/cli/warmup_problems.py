@@ -191,7 +191,7 @@ def files(kinds: Sequence[str]) -> None:
             main(["train", "-q", "-s", "3", dataset, model])
             main(["train", "-q", "-C", data])
             for loss in ("hinge", "squared_hinge"):
-                main(["search", "-v", "2", "--loss", loss, data])
+                main(["search", "-v", "2", "--loss", loss, "--out", str(Path(folder, loss)), data])
 
 
 KINDS: dict[str, Callable[[str], None]] = {

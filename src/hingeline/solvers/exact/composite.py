@@ -17,11 +17,10 @@ import numpy as np
 from ...kernels.types import Vector
 from .decimals import ONE, ZERO, Decimals
 from .interior import DenseRows, Pieces, Point
-from .smooth import LogisticPieces, sigmoid
+from .smooth import LogisticPieces, sigmoid, stepped
 
-MOST_STEPS, MOST_HALVINGS = 10, 60
+MOST_STEPS = 10
 SOLVED = Decimal("1e-20")  # promised decrease, as a share of the objective
-ENOUGH = Decimal("0.1")  # share of the promised decrease that a step must bring
 STRAIGHT = Decimal("0.02")  # least curvature of a row, as a share of its slope: flatter ones ask for steps without end
 NOTHING = Decimal("1e-25")  # share of the largest slope that is none
 
@@ -57,15 +56,10 @@ class PenalisedLogistic(NamedTuple):
             promised = self._penalty(w) - self._penalty(found.w) + self._slopes(w) @ (self.Z @ step)
             if promised <= SOLVED * value:
                 break
-            tau = ONE
-            for _ in range(MOST_HALVINGS):
-                ahead = self._objective(w + tau * step)
-                if ahead <= value - ENOUGH * tau * promised:
-                    break
-                tau /= 2
-            else:
+            ahead = stepped(self._objective, w, step, value, promised)
+            if ahead is None:
                 break
-            w, value = w + tau * step, ahead
+            w, value = ahead
         return Point(w, a, value)
 
     def _proposed(self, w: Decimals, found: Point) -> Decimals:

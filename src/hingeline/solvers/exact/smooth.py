@@ -21,6 +21,19 @@ FAR = 5000  # margin at which the loss is straight to more digits than there are
 ENOUGH = Decimal("0.1")  # share of the promised decrease that a step must bring
 
 
+def stepped(
+    objective: Callable[[Decimals], Decimal], w: Decimals, step: Decimals, value: Decimal, promised: Decimal
+) -> tuple[Decimals, Decimal] | None:
+    """Go along ``step``, halved until the objective falls by its share of what was promised; None if it never does."""
+    tau = ONE
+    for _ in range(MOST_HALVINGS):
+        ahead = objective(w + tau * step)
+        if ahead <= value - ENOUGH * tau * promised:
+            return w + tau * step, ahead
+        tau /= 2
+    return None
+
+
 class LogisticPieces(NamedTuple):
     """A problem as above."""
 
@@ -62,15 +75,10 @@ class LogisticPieces(NamedTuple):
             decrement = -(gradient @ p)
             if decrement <= SOLVED * value:
                 return Point(w, a, value)
-            tau = ONE
-            for _ in range(MOST_HALVINGS):
-                ahead = self.objective(w + tau * p)
-                if ahead <= value - ENOUGH * tau * decrement:
-                    break
-                tau /= 2
-            else:
+            ahead = stepped(self.objective, w, p, value, decrement)
+            if ahead is None:
                 return None
-            w, value = w + tau * p, ahead
+            w, value = ahead
         return None
 
 

@@ -22,7 +22,7 @@ from ..stop import Stop
 from .decimals import ONE, ZERO, Cholesky, Decimals, decimals, floats
 from .interior import Point
 from .last_resort import Model, finished
-from .smooth import ENOUGH, FAR, MOST_HALVINGS, MOST_STEPS, SOLVED
+from .smooth import FAR, MOST_STEPS, SOLVED, stepped
 
 TINY = Decimal("1e-30")  # x for which log(1 + x) is x
 
@@ -100,15 +100,10 @@ class ExactSoftmax:
             decrement = -(gradient @ step)
             if decrement <= SOLVED * value:
                 return Point(W.ravel(), a, value)
-            step, tau = step.reshape(W.shape), ONE
-            for _ in range(MOST_HALVINGS):
-                ahead = self._objective(W + tau * step)
-                if ahead <= value - ENOUGH * tau * decrement:
-                    break
-                tau /= 2
-            else:
+            ahead = stepped(self._objective, W, step.reshape(W.shape), value, decrement)
+            if ahead is None:
                 return None
-            W, value = W + tau * step, ahead
+            W, value = ahead
         return None
 
     @property
