@@ -51,7 +51,12 @@ class Spark(Solver):
                 raise Unsupported("needs Java")
             from pyspark.sql import SparkSession
 
-            how = {"spark.ui.enabled": "false", "spark.driver.memory": "8g", "spark.driver.bindAddress": "127.0.0.1"}
+            how = {
+                "spark.ui.enabled": "false",
+                "spark.driver.memory": "8g",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.driver.host": "127.0.0.1",  # large results are fetched from there
+            }
             builder = SparkSession.builder.master(MASTER).appName("hingeline bench")
             Spark._session = builder.config(map=how).getOrCreate()
             Spark._session.sparkContext.setLogLevel("ERROR")
