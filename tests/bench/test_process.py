@@ -16,6 +16,7 @@ def job(tiny, tmp_path, fake_peers):
         "C": 1.0,
         "loss": "hinge",
         "intercept": False,
+        "penalty": "l2",
         "targets": [1e-3],
         "dual": 1.0,
         "deadline": 0.5,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from bench.files import make_data
-from problems import LOSSES
+from problems import MARGIN_LOSSES
 
 from hingeline import solve
 from hingeline.bench.peer_solvers import CAPPED, PEERS
@@ -13,23 +13,29 @@ from hingeline.bench.solvers import OURS, Hingeline, Unsupported, make_solver, m
 from hingeline.bench.task import Task, Tasks
 
 
-def make_task(loss="hinge", C=0.5, intercept=False, **kwargs):
+def make_task(loss="hinge", C=0.5, intercept=False, penalty="l2", **kwargs):
     X, y = make_data(**kwargs)
-    return Task(X, np.where(y == 2, 1.0, -1.0), C, loss, intercept)
+    return Task(X, np.where(y == 2, 1.0, -1.0), C, loss, intercept, penalty)
 
 
-def optimum_of(task):
-    """Return the certificate of the optimum; an intercept is a column of ones."""
-    return solve(task.full_X(), task.y, LOSSES[task.loss](C=task.C), gap_tol=1e-9).certificate
+def optimum_of(task, gap=1e-9):
+    """Return the solution; an intercept is a column of ones."""
+    l1_ratio = 1.0 if task.penalty == "l1" else None
+    return solve(task.full_X(), task.y, MARGIN_LOSSES[task.loss](C=task.C), l1_ratio=l1_ratio, gap_tol=gap)
+
+
+PROBLEMS = [*((loss, "l2") for loss in MARGIN_LOSSES), ("squared_hinge", "l1"), ("logistic", "l1")]
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_the_objective_is_hingelines(loss, intercept):
-    task = make_task(loss, intercept=intercept)
-    s = solve(task.full_X(), task.y, LOSSES[loss](C=task.C), gap_tol=1e-6)
+@pytest.mark.parametrize(("loss", "penalty"), PROBLEMS)
+def test_the_objective_is_hingelines(loss, penalty, intercept):
+    task = make_task(loss, intercept=intercept, penalty=penalty)
+    s = optimum_of(task, 1e-6)
     assert s.w.size == 15 + intercept
     assert task.objective(s.w) == pytest.approx(s.certificate.primal, rel=1e-12)
+    untrained = Tasks(task.X, np.zeros(120, dtype=int), task.C, loss, intercept, penalty).untrained
+    assert task.objective(np.zeros(15 + intercept)) == pytest.approx(untrained, rel=1e-12)
 
 
 def test_one_problem_a_class_or_one_for_two_classes():
@@ -45,20 +51,20 @@ def test_one_problem_a_class_or_one_for_two_classes():
 # Peers that are not installed are skipped here; what they minimise is checked wherever they are.
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
-    ("name", "loss"), [(name, loss) for name, peer in PEERS.items() for loss in LOSSES if loss in peer.losses]
+    ("name", "loss", "penalty"), [(name, *one) for name, peer in PEERS.items() for one in PROBLEMS if peer.knows(*one)]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_peers_minimise_the_same_objective(name, loss, intercept):
+def test_peers_minimise_the_same_objective(name, loss, penalty, intercept):
     if missing_package(name):
         pytest.skip(f"{name} is not installed")
-    task = make_task(loss, intercept=intercept)
+    task = make_task(loss, intercept=intercept, penalty=penalty)
     peer = make_solver(name)
     peer.warm_up(task)
     for labels in (-task.y, task.y, np.where(np.arange(task.y.size) % 3, 1.0, -1.0)):  # one class after another
         one = replace(task, y=labels)
         peer.prepare(one)
         peer.run(1e-6, 60.0, seed=0)
-        value, bound = one.objective(peer.weights()), optimum_of(one).dual
+        value, bound = one.objective(peer.weights()), optimum_of(one).certificate.dual
         assert bound * (1.0 - 1e-9) <= value <= bound * (1.0 + 1e-3)
 
 
@@ -83,7 +89,7 @@ def test_engines_certify_the_target(engine, intercept):
     solver.warm_up(task)
     solver.prepare(task)
     solver.run(1e-4, 60.0, seed=0)
-    assert task.objective(solver.weights()) <= optimum_of(task).dual * (1.0 + 1.1e-4)
+    assert task.objective(solver.weights()) <= optimum_of(task).certificate.dual * (1.0 + 1.1e-4)
     assert not solver.timed_out
     assert solver.ladder([1e-5, 1e-3]) == (1e-3, 1e-5)
 

@@ -17,6 +17,7 @@ def job(tiny, tmp_path, fake_peers):
         "C": 1.0,
         "loss": "hinge",
         "intercept": False,
+        "penalty": "l2",
         "targets": [1e-3],
         "solver": "auto",
         "dual": 1e9,  # any weights are good enough

@@ -5,7 +5,7 @@ import sys
 import pytest
 from bench.files import install_fake_peers, run_here, write_data
 
-from hingeline.cli import bench, main
+from hingeline.cli import bench_common, bench_peers, main
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_paper_marks_what_the_deadline_ended(capsys):
 def test_paper_gives_means_over_seeds(capsys, tmp_path):
     assert main(["bench", "paper", "--datasets", "a9a", "--c", "1", "--eps", "0.01", "--seeds", "2"]) == 0
     assert "eps 0.01, means of 2 seeds" in capsys.readouterr().out
-    with (tmp_path / bench.OUT / "paper.csv").open(newline="") as file:
+    with (tmp_path / bench_common.OUT / "paper.csv").open(newline="") as file:
         assert [row["seeds"] for row in csv.DictReader(file)] == ["2"] * 3
 
 
@@ -102,6 +102,21 @@ def test_peers_with_an_intercept_on_three_classes(capsys, tmp_path, monkeypatch)
     assert not (tmp_path / "out" / "peers-squared_hinge.csv").exists()
 
 
+def test_peers_with_an_l1_penalty(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("hingeline.bench.peers.run_job", run_here)
+    problem = ["--loss", "squared_hinge", "--penalty", "l1"]
+    arguments = ["--datasets", "a9a", "--c", "1", "--subopt", "1e-2", "--peers", "auto", "sklearn-primal", "newton"]
+    assert main(["bench", "peers", *problem, *arguments, "--deadline", "20", "--out", "out"]) == 0
+    assert "squared hinge loss, L1 penalty; seconds" in capsys.readouterr().out
+    with (tmp_path / "out" / "peers-squared_hinge-l1.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["status"], row["penalty"]) for row in rows] == [("ok", "l1"), ("ok", "l1"), ("unsupported", "l1")]
+    assert rows[2]["note"] == "has no squared hinge loss with an L1 penalty"
+    found = json.loads((tmp_path / "out" / "peers-squared_hinge-l1.json").read_text())
+    assert found["penalty"] == "l1"
+    assert "--loss squared_hinge --penalty l1 --subopt" in found["commands"][0]
+
+
 def test_steps_prints_a_table_and_goes_on_from_what_is_there(capsys, tmp_path, monkeypatch):
     arguments = ["bench", "steps", "--datasets", "a9a", "--c", "0.1", "1", "--seeds", "2", "--gap", "1e-2"]
     assert main([*arguments, "--out", "out"]) == 0
@@ -132,7 +147,8 @@ def test_steps_tells_what_was_late(capsys):
 def test_missing_peers_are_skipped_with_a_word(capsys, monkeypatch):
     missing = ("liblinear", "snapml", "pyspark")
     monkeypatch.setattr("hingeline.bench.solvers.find_spec", lambda name: None if name in missing else object())
-    assert bench._installed(None, "hinge") == ["baseline", "avsf", "hybrid", "newton", "auto", "sklearn", "rehline"]
+    there = ["baseline", "avsf", "hybrid", "newton", "auto", "sklearn", "rehline"]
+    assert bench_peers._installed(None, "hinge", "l2") == there
     error = capsys.readouterr().err
     assert "not installed: liblinear-official" in error
     assert error.count("not installed: snapml") == 1
@@ -141,8 +157,14 @@ def test_missing_peers_are_skipped_with_a_word(capsys, monkeypatch):
 
 def test_losses_that_a_peer_lacks_have_no_column(monkeypatch):
     monkeypatch.setattr("hingeline.bench.solvers.find_spec", lambda name: object())
-    assert {"liblinear-primal", "sklearn-auto", "newton_cg"} <= set(bench._installed(None, "squared_hinge"))
-    assert "liblinear-primal" not in bench._installed(None, "hinge")
+    assert {"liblinear-primal", "sklearn-auto", "newton_cg"} <= set(bench_peers._installed(None, "squared_hinge", "l2"))
+    assert "liblinear-primal" not in bench_peers._installed(None, "hinge", "l2")
+    coordinates = ["baseline", "avsf", "hybrid", "auto", "liblinear", "sklearn-primal"]
+    assert bench_peers._installed(None, "squared_hinge", "l1") == coordinates
+    assert bench_peers._installed(None, "logistic", "l1") == [*coordinates, "celer", "skglm"]
+    assert bench_peers._installed(["newton", "hybrid"], "logistic", "l1") == ["newton", "hybrid"]  # since asked for
+    with pytest.raises(ValueError, match="none of the solvers takes --loss hinge with --penalty l1"):
+        bench_peers._installed(None, "hinge", "l1")
 
 
 def test_without_matplotlib_there_are_tables_and_advice(capsys, monkeypatch, tmp_path):
@@ -151,7 +173,7 @@ def test_without_matplotlib_there_are_tables_and_advice(capsys, monkeypatch, tmp
     captured = capsys.readouterr()
     assert "pip install matplotlib" in captured.err
     assert "Not in the paper: seconds and steps, eps 0.1" in captured.out
-    assert not list((tmp_path / bench.OUT).glob("*.png"))
+    assert not list((tmp_path / bench_common.OUT).glob("*.png"))
 
 
 def test_data_that_cannot_be_used(capsys, tmp_path):

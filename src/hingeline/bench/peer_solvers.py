@@ -1,8 +1,8 @@
 """Other solvers of the same problem, behind the contract of ``solvers``.
 
-Each minimises |w|^2/2 + C sum loss. Which of its parameters means C was found by comparing optima: LIBLINEAR,
-scikit-learn and ReHLine have C itself, Snap ML's ``regularizer`` is 1/C. LIBLINEAR and scikit-learn add the constant
-feature of the intercept themselves; the others get X with a column of ones.
+Each minimises |w|^2/2 + C sum loss; some also |w|_1 + C sum loss. Which of its parameters is C was found by comparing
+optima: LIBLINEAR, scikit-learn and ReHLine have C itself, Snap ML's ``regularizer`` is 1/C. LIBLINEAR and scikit-learn
+add the constant feature of the intercept themselves; the others get X with a column of ones.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .capture import printed
+from .l1_peer_solvers import Celer, Skglm
 from .solvers import Solver
 from .spark_solver import Spark
 from .task import Task
@@ -21,13 +22,18 @@ CAPPED = "reaching max number of iterations"  # what LIBLINEAR prints at its lim
 
 
 class Liblinear(Solver):
-    """LIBLINEAR's dual coordinate descent (PyPI: liblinear-official).
+    """LIBLINEAR's coordinate descent, in the dual or, with an L1 penalty, over weights (PyPI: liblinear-official).
 
     Its hinge solver stops after 300 sweeps; for the squared hinge it goes over to Newton's method then.
     """
 
     package = "liblinear"
-    codes: ClassVar[dict[str, int]] = {"hinge": 3, "squared_hinge": 1}
+    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared_hinge", "logistic")
+    l1_losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "logistic")
+    codes: ClassVar[dict[str, dict[str, int]]] = {
+        "l2": {"hinge": 3, "squared_hinge": 1, "logistic": 7},
+        "l1": {"squared_hinge": 5, "logistic": 6},
+    }
 
     def convert(self, task: Task) -> None:
         """Convert the rows to LIBLINEAR's structure."""
@@ -46,22 +52,23 @@ class Liblinear(Solver):
         from liblinear.liblinearutil import parameter, train
 
         printed()
-        code = self.codes[self.task.loss]
+        code = self.codes[self.task.penalty][self.task.loss]
         options = f"-s {code} -c {self.task.C!r} -e {tolerance!r} -B {self.bias}"
         self.model = train(self.problem, parameter(options))
 
     def weights(self) -> np.ndarray:
         """Return w, for the label +1."""
-        self.capped = self.task.loss == "hinge" and CAPPED in printed()
+        self.capped = CAPPED in printed() and (self.task.loss == "hinge" or self.task.penalty == "l1")
         w = np.ctypeslib.as_array(self.model.w, shape=(self.task.X.shape[1] + self.task.intercept,)).copy()
         return w if self.model.label[0] == 1 else -w
 
 
 class LiblinearPrimal(Liblinear):
-    """LIBLINEAR's Newton method for the squared hinge (-s 2)."""
+    """LIBLINEAR's Newton method for smooth losses (-s 2, -s 0)."""
 
-    losses = ("squared_hinge",)
-    codes: ClassVar[dict[str, int]] = {"squared_hinge": 2}
+    losses = ("squared_hinge", "logistic")
+    l1_losses = ()
+    codes: ClassVar[dict[str, dict[str, int]]] = {"l2": {"squared_hinge": 2, "logistic": 0}}
 
 
 class ScikitLearn(Solver):
@@ -92,10 +99,35 @@ class ScikitLearn(Solver):
 
 
 class ScikitLearnPrimal(ScikitLearn):
-    """scikit-learn's LinearSVC with dual=False: a Newton method for the squared hinge."""
+    """scikit-learn's LinearSVC with dual=False: a Newton method for the squared hinge.
+
+    With an L1 penalty, it and LogisticRegression are LIBLINEAR's coordinate descent over weights, the limit lifted.
+    """
 
     losses = ("squared_hinge",)
+    l1_losses = ("squared_hinge", "logistic")
     dual = False
+
+    def run(self, tolerance: float, max_time: float, seed: int) -> None:
+        """Fit the estimator."""
+        if self.task.penalty == "l2":
+            super().run(tolerance, max_time, seed)
+            return
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.svm import LinearSVC
+
+        how = {
+            "C": self.task.C,
+            "fit_intercept": self.task.intercept,
+            "tol": tolerance,
+            "max_iter": UNLIMITED,
+            "random_state": seed,
+        }
+        if self.task.loss == "logistic":
+            self.model = LogisticRegression(solver="liblinear", penalty="l1", **how)
+        else:
+            self.model = LinearSVC(penalty="l1", dual=False, **how)
+        self.model.fit(self.X, self.task.y)
 
 
 class ScikitLearnAuto(ScikitLearn):
@@ -162,5 +194,7 @@ PEERS: dict[str, type[Solver]] = {
     "snapml": SnapML,
     "rehline": ReHLine,
     "spark": Spark,
+    "celer": Celer,
+    "skglm": Skglm,
 }
 INSTALLED_BY = {"liblinear": "liblinear-official", "sklearn": "scikit-learn"}  # if the names differ

@@ -38,6 +38,12 @@ class Settings:
     repeat: int = 1
     intercept: bool = False
     skip_late: bool = False  # a solver that was late at some C does not run at larger ones
+    penalty: str = "l2"
+
+    @property
+    def name(self) -> str:
+        """Which problem: the name of its result files."""
+        return f"peers-{self.loss}" + "-l1" * (self.penalty == "l1") + "-intercept" * self.intercept
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ class Cell:
     version: str = ""
     note: str = ""
     intercept: bool = False
+    penalty: str = "l2"
 
 
 class PeerBench:
@@ -87,7 +94,7 @@ class PeerBench:
 
     def __init__(self, settings: Settings, out: Path) -> None:
         self.settings, self.out = settings, out
-        problem, older = ("source", "C", "loss", "intercept"), {"intercept": False}
+        problem, older = ("source", "C", "loss", "intercept", "penalty"), {"intercept": False, "penalty": "l2"}
         self.runs = Store(out / "peers.jsonl", (*problem, "solver", "targets", "repeat"), older)
         self.optima = Store(out / "optima.jsonl", problem, older)
         self._late_from: dict[tuple[str, str], float] = {}  # the C at which a solver was late, by data set and solver
@@ -96,7 +103,8 @@ class PeerBench:
         """Yield the cells of each solver in turn, one per target."""
         s = self.settings
         data = str(dataset.parsed(self.out / "data"))
-        job = {"source": dataset.source, "data": data, "C": C, "loss": s.loss, "intercept": s.intercept}
+        job = {"source": dataset.source, "data": data, "C": C}
+        job |= {"loss": s.loss, "intercept": s.intercept, "penalty": s.penalty}
         optimum = self._optimum(dataset, job)
         for solver in solvers:
             if s.skip_late and self._late_from.get((dataset.name, solver), inf) < C:
@@ -167,6 +175,7 @@ def judge(record: Record, optimum: Optimum, target: float) -> Cell:
         version=next((event.get("version", "") for event in events if event["event"] == "ready"), ""),
         note=last.get("message", "") if status in ("unsupported", "failed") else "",
         intercept=record.get("intercept", False),
+        penalty=record.get("penalty", "l2"),
     )
 
 

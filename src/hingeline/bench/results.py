@@ -48,7 +48,7 @@ class Results:
 
     Attributes
     ----------
-    loss, intercept
+    loss, intercept, penalty
         The problem.
     date : str
         When the last command ran, as YYYY-MM-DD.
@@ -68,6 +68,7 @@ class Results:
     commands: tuple[str, ...]
     sizes: Mapping[str, Size]
     cells: tuple[Cell, ...]
+    penalty: str = "l2"
 
     def find(self, dataset: str, C: float, target: float) -> dict[str, Cell]:
         """Return the cells of one data set, C and target, by solver."""
@@ -77,7 +78,7 @@ class Results:
 def save(path: Path, command: str, bench: PeerBench, dataset: Dataset, cells: Iterable[Cell]) -> None:
     """Add the cells of a command, which has come as far as ``dataset``, to those in the file."""
     s = bench.settings
-    before = read(path) if path.exists() else Results(s.loss, s.intercept, "", {}, (), {}, ())
+    before = read(path) if path.exists() else Results(s.loss, s.intercept, "", {}, (), {}, (), s.penalty)
     merged = {(c.dataset, c.C, c.solver, c.target): c for c in [*before.cells, *cells]}
     results = Results(
         loss=s.loss,
@@ -87,6 +88,7 @@ def save(path: Path, command: str, bench: PeerBench, dataset: Dataset, cells: It
         commands=tuple(dict.fromkeys([*before.commands, command])),
         sizes={**before.sizes, dataset.name: Size.of(dataset.parsed(bench.out / "data"))},
         cells=tuple(merged.values()),
+        penalty=s.penalty,
     )
     write(path, results)
 
@@ -94,7 +96,8 @@ def save(path: Path, command: str, bench: PeerBench, dataset: Dataset, cells: It
 def command_of(settings: Settings, solvers: Iterable[str], datasets: Iterable[Dataset], Cs: Iterable[float]) -> str:
     """Return the command line that measures a grid."""
     s = settings
-    words = ["hingeline", "bench", "peers", "--data-dir", "DIR", "--loss", s.loss, *["--intercept"] * s.intercept]
+    words = ["hingeline", "bench", "peers", "--data-dir", "DIR", "--loss", s.loss]
+    words += [*["--penalty", "l1"] * (s.penalty == "l1"), *["--intercept"] * s.intercept]
     words += ["--subopt", *(f"{target:g}" for target in s.targets), "--repeat", str(s.repeat)]
     words += ["--deadline", f"{s.deadline:g}", *["--skip-late"] * s.skip_late]
     words += ["--peers", *solvers, "--datasets", *(dataset.name for dataset in datasets)]
@@ -126,7 +129,8 @@ def read(path: Path) -> Results:
         if found.pop("format") != FORMAT:
             raise ValueError("another version of the format")
         found["sizes"] = {name: Size(**size) for name, size in found["sizes"].items()}
-        problem = {"loss": found["loss"], "intercept": found["intercept"], "optimum_gap": 0.0}
+        problem = {name: found[name] for name in ("loss", "intercept", "penalty") if name in found}
+        problem["optimum_gap"] = 0.0
         found["cells"] = tuple(_cell(cell | problem) for cell in found["cells"])
         return Results(**found | {"commands": tuple(found["commands"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..solvers.engines import AUTO, ENGINES, NAMES
-from .task import Task
+from .task import LOSSES, Task
 
-LOSSES = ("hinge", "squared_hinge")
+if TYPE_CHECKING:
+    from ..kernels.losses import Loss
+
 OURS = (*NAMES, AUTO)
 # Steps of sqrt(10): finer than what a user would try, so that no peer is charged for overshooting the target.
 LADDER = tuple(10.0 ** (-k / 2) for k in range(19))
@@ -31,8 +33,8 @@ class Solver(ABC):
     ----------
     package : str
         Module that must be installed.
-    losses : tuple of str
-        Losses it knows.
+    losses, l1_losses : tuple of str
+        Losses it knows with the penalty |w|^2/2, and with |w|_1.
     certifies : bool
         Whether its tolerance is the target itself (a relative duality gap). Otherwise several tolerances are tried,
         from loose to tight.
@@ -45,7 +47,8 @@ class Solver(ABC):
     """
 
     package: ClassVar[str]
-    losses: ClassVar[tuple[str, ...]] = LOSSES
+    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared_hinge")
+    l1_losses: ClassVar[tuple[str, ...]] = ()
     certifies: ClassVar[bool] = False
     own_intercept: ClassVar[bool] = False
     capped = False
@@ -71,6 +74,11 @@ class Solver(ABC):
     def begin(self) -> None:  # noqa: B027 (most solvers have nothing to forget)
         """Forget what a run does once for all classes, since it is timed; called before the first class."""
 
+    @classmethod
+    def knows(cls, loss: str, penalty: str) -> bool:
+        """Tell whether it minimises this loss with this penalty."""
+        return loss in (cls.l1_losses if penalty == "l1" else cls.losses)
+
     @abstractmethod
     def run(self, tolerance: float, max_time: float, seed: int) -> None:
         """Solve from the start to ``tolerance``."""
@@ -88,6 +96,7 @@ class Hingeline(Solver):
     """One of hingeline's engines, stopped by the relative duality gap that it certifies."""
 
     package = "hingeline"
+    losses = tuple(LOSSES)
     certifies = True
     own_intercept = True
 
@@ -104,7 +113,7 @@ class Hingeline(Solver):
         tiny = task.tiny()
         engines = [name for name in NAMES if ENGINES[name].chosen_by_auto] if self.engine == AUTO else []
         for engine in (*engines, self.engine):
-            if task.loss in make_solver(engine).losses:
+            if make_solver(engine).knows(task.loss, task.penalty):
                 solve_task(tiny, engine, gap_tol=1e-3)
         solve_task(task, self.engine, gap_tol=1e-1, max_time=0.05)
 
@@ -127,19 +136,29 @@ class Hingeline(Solver):
         return self.w
 
 
+class StepwiseHingeline(Hingeline):
+    """An engine that visits one variable at a time, or ``auto``: they take an L1 penalty too."""
+
+    l1_losses = ("squared_hinge", "logistic")
+
+
 class SmoothHingeline(Hingeline):
     """An engine for losses with a derivative everywhere."""
 
-    losses = ("squared_hinge",)
+    losses = ("squared_hinge", "logistic")
 
 
 def solve_task(task: Task, engine: str, **stop: Any) -> Any:
     """Return hingeline's ``Solution`` of a task."""
-    from hingeline import Hinge, SquaredHinge, solve
+    from hingeline import Hinge, Logistic, SquaredHinge, solve
 
-    loss = SquaredHinge(C=task.C) if task.loss == "squared_hinge" else Hinge(C=task.C)
+    losses: dict[str, Callable[..., Loss]] = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
+    if task.penalty == "l1":
+        stop["l1_ratio"] = 1.0
     try:
-        return solve(task.X, task.y, loss, solver=engine, bias=float(task.intercept), finish=False, **stop)
+        return solve(
+            task.X, task.y, losses[task.loss](C=task.C), solver=engine, bias=float(task.intercept), finish=False, **stop
+        )
     except ValueError as error:
         raise Unsupported(str(error)) from error
 
@@ -149,7 +168,9 @@ def make_solver(name: str) -> Solver:
     from .peer_solvers import PEERS
 
     if name in OURS:
-        return SmoothHingeline(name) if name != AUTO and ENGINES[name].needs_smooth_loss else Hingeline(name)
+        if name == AUTO or ENGINES[name].stepwise:
+            return StepwiseHingeline(name)
+        return SmoothHingeline(name) if ENGINES[name].needs_smooth_loss else Hingeline(name)
     if name in PEERS:
         return PEERS[name]()
     module, _, attribute = name.partition(":")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, overload
@@ -11,10 +11,18 @@ import numpy as np
 
 from ..solvers.one_versus_rest import OneVersusRest
 
+# By the margin y_i <x_i, w>.
+LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "hinge": lambda m: np.maximum(0.0, 1.0 - m),
+    "squared_hinge": lambda m: np.maximum(0.0, 1.0 - m) ** 2,
+    "logistic": lambda m: np.logaddexp(0.0, -m),
+}
+PENALTIES = ("l2", "l1")
+
 
 @dataclass(frozen=True)
 class Task:
-    """|w|^2/2 + C sum_i loss(1 - y_i <x_i, w>).
+    """Penalty + C sum_i loss(y_i <x_i, w>); the penalty is |w|^2/2 ("l2") or |w|_1 ("l1").
 
     With ``intercept``, x_i has a constant feature 1 at its end, whose weight is regularised like the others, as with
     LIBLINEAR's -B 1 and in scikit-learn. ``X`` does not hold it.
@@ -25,13 +33,14 @@ class Task:
     C: float
     loss: str
     intercept: bool = False
+    penalty: str = "l2"
 
     def objective(self, w: np.ndarray) -> float:
         """Return the primal value at ``w`` (the intercept last), in float64 whatever the solver worked in."""
         w = np.asarray(w, dtype=np.float64).ravel()
         values = self.X @ w[:-1] + w[-1] if self.intercept else self.X @ w
-        slack = np.maximum(0.0, 1.0 - self.y * values)
-        return 0.5 * float(w @ w) + self.C * float(slack @ slack if self.loss == "squared_hinge" else slack.sum())
+        penalty = float(np.abs(w).sum()) if self.penalty == "l1" else 0.5 * float(w @ w)
+        return penalty + self.C * float(LOSSES[self.loss](self.y * values).sum())
 
     def full_X(self) -> Any:
         """Return X with the constant feature, for solvers that do not add it themselves."""
@@ -62,6 +71,7 @@ class Tasks(Sequence[Task]):
     C: float
     loss: str
     intercept: bool = False
+    penalty: str = "l2"
 
     @cached_property
     def classes(self) -> OneVersusRest:
@@ -79,9 +89,9 @@ class Tasks(Sequence[Task]):
         """Return a problem; its labels are made when it is asked for, X is shared."""
         if isinstance(k, slice):
             return [self[i] for i in range(len(self))[k]]
-        return Task(self.X, self.classes.labels(k, np.float64), self.C, self.loss, self.intercept)
+        return Task(self.X, self.classes.labels(k, np.float64), self.C, self.loss, self.intercept, self.penalty)
 
     @property
     def untrained(self) -> float:
-        """The objective of one problem at w = 0, of either loss."""
-        return self.C * self.codes.size
+        """The objective of one problem at w = 0."""
+        return self.C * self.codes.size * float(LOSSES[self.loss](np.zeros(1))[0])

@@ -19,7 +19,7 @@ from hingeline.runtime.training_clock import now
 from .capture import redirect
 from .datasets import read_arrays
 from .process import SETUP_SECONDS
-from .solvers import Hingeline, Solver, Unsupported, make_solver, solve_task
+from .solvers import Solver, Unsupported, make_solver, solve_task
 from .task import Tasks
 
 OPTIMUM_GAP = 1e-7  # of the certified optimum that all solvers are compared with
@@ -48,7 +48,7 @@ def main() -> None:
 def events(job: dict[str, Any]) -> Iterator[Event]:
     """Yield the events of a job, including the reason of a failure."""
     try:
-        tasks = Tasks(*read_arrays(Path(job["data"])), job["C"], job["loss"], job["intercept"])
+        tasks = Tasks(*read_arrays(Path(job["data"])), job["C"], job["loss"], job["intercept"], job["penalty"])
         yield from (optimum if job["kind"] == "optimum" else ladder)(tasks, job)
     except Unsupported as error:
         yield {"event": "unsupported", "message": str(error)}
@@ -63,13 +63,13 @@ def optimum(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
 
     Each engine starts from the solution of the last one. Classes that are not trained yet have the bounds of w = 0.
     """
-    Hingeline("auto").warm_up(tasks[0])
+    make_solver("auto").warm_up(tasks[0])
     yield {"event": "ready"}
     done, left, timed_out = Bounds(0.0, 0.0), float(job["deadline"]), False
     for k, task in enumerate(tasks):
         best, alpha, share = Bounds(tasks.untrained, 0.0), None, left / (len(tasks) - k)
         rest = Bounds((len(tasks) - k - 1) * tasks.untrained, 0.0)
-        for engine in ("auto", "newton", "hybrid"):
+        for engine in ("auto",) if task.penalty == "l1" else ("auto", "newton", "hybrid"):
             began = now()
             try:
                 s = solve_task(task, engine, gap_tol=OPTIMUM_GAP, max_time=share, alpha0=alpha, random_state=0)
@@ -93,8 +93,9 @@ def ladder(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
     If a run is the first to meet a target, it is repeated with other seeds.
     """
     solver = make_solver(job["solver"])
-    if tasks.loss not in solver.losses:
-        raise Unsupported(f"has no {tasks.loss.replace('_', ' ')} loss")
+    if not solver.knows(tasks.loss, tasks.penalty):
+        with_penalty = " with an L1 penalty" if tasks.penalty == "l1" else ""
+        raise Unsupported(f"has no {tasks.loss.replace('_', ' ')} loss{with_penalty}")
     solver.warm_up(tasks[0])
     solver.prepare(tasks[0])
     yield {"event": "ready", "version": version_of(solver.package)}
