@@ -81,7 +81,7 @@ def test_table_files_and_choice(data, capsys):
     assert not os.path.exists("out/starts")
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("threads", [1, 11])
 def test_an_interrupted_search_goes_on_and_ends_as_if_it_had_not_been(data, monkeypatch, capsys, threads):
     words = [*GRID, "--loss", "hinge", "--solver", "hybrid", "--no-early-stop", "--threads", threads]
     assert search(*words, "--out", "whole", data) == 0
@@ -120,7 +120,7 @@ def test_broken_starts_are_done_without(data, monkeypatch):
         cell["scores"] = [None] * 5
     table["finished"] = False
     os.mkdir("out/starts")
-    with open("out/starts/fold-0", "wb") as file:
+    with open("out/starts/C-1-fold-0", "wb") as file:
         file.write(b"hingeline model 1\nnonsense")
     with open("out/path.json", "w") as file:
         json.dump(table, file)

@@ -1,4 +1,4 @@
-"""The table of C and folds: filled from the smallest C on, by walks whose results depend on the seed alone."""
+"""The table of C and folds: filled from the smallest C on, by walks whose results do not depend on timing."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.selection.early import EarlyEnd
 from hingeline.selection.folds import Fold
-from hingeline.selection.grid import Grid
+from hingeline.selection.grid import Grid, Leg, legs
 from hingeline.selection.study import Study
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train
@@ -76,7 +76,29 @@ def test_threads_change_nothing(n_threads):
         np.testing.assert_array_equal(alone.of(field), together.of(field))
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
+def test_many_threads_begin_at_several_c():
+    alone = Grid(study(), CS).run()
+    tables = [Grid(study(), CS, n_threads=9).run() for _ in range(2)]
+    np.testing.assert_array_equal(tables[0].of("gap"), tables[1].of("gap"))  # timing changes nothing
+    assert (tables[0].of("gap") <= 1e-6).all()
+    np.testing.assert_allclose(tables[0].of("score"), alone.of("score"), atol=1 / 30 + 1e-9)
+
+
+@pytest.mark.parametrize(("n_chains", "n_Cs", "n_threads"), [(5, 4, 1), (5, 4, 16), (5, 6, 100), (3, 1, 7), (1, 5, 3)])
+def test_legs_cover_the_grid_once(n_chains, n_Cs, n_threads):
+    found = legs(n_chains, n_Cs, n_threads)
+    cells = [(leg.chain, k) for leg in found for k in range(leg.begin, leg.end)]
+    assert sorted(cells) == [(chain, k) for chain in range(n_chains) for k in range(n_Cs)]
+    assert all(leg.begin < leg.end for leg in found)
+    assert len(found) <= max(n_threads, n_chains)
+
+
+def test_a_leg_per_chain_unless_threads_would_be_idle():
+    assert legs(2, 3, 3) == [Leg(0, 0, 3), Leg(1, 0, 3)]
+    assert legs(1, 3, 2) == [Leg(0, 0, 2), Leg(0, 2, 3)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3, 9])
 def test_rows_are_closed_in_order_and_may_end_the_path(n_threads):
     rows, cells = [], []
 
@@ -108,7 +130,7 @@ def test_cells_of_an_earlier_run_are_not_trained_again():
     reached = {}
 
     def keep(k, fold, cell, where):
-        reached[fold, 0] = where[0]
+        reached[k, fold] = where
 
     first = Grid(study(), CS, on_cell=keep, on_row=lambda k, table: k == 1).run()
     trained = []
@@ -155,7 +177,7 @@ def test_the_share_of_held_out_rows():
     assert study().test_share == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("n_threads", [1, 3, 9])
 def test_the_solutions_at_the_best_c_are_kept(n_threads):
     kept = {}
 

@@ -1,8 +1,12 @@
-"""Cross-validation over a grid of C: one walk along C for each problem of each fold, on all cores.
+"""Cross-validation over a grid of C: walks along C for each problem of each fold, on all cores.
 
 Cells of the table (C x fold) are filled from the smallest C to the largest, since only complete rows tell whether
 larger C can still win. A thread that finds nothing left to do in a row goes ahead to the next one; if the rule then
-ends the path, that work is given up. So a result depends on the seed alone, and threads are seldom idle.
+ends the path, that work is given up.
+
+A walk starts each C from the solution for the last, so a problem of a fold can keep one thread busy. With twice as many
+threads as problems, or more, each walk is cut into several that begin at different C, the first of them from nothing.
+Which ones depends on the number of threads alone, so a result depends on that and the seed, never on timing.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -27,6 +32,14 @@ from .table import Cell, Table
 from .walk import Walk
 
 NEWTON_WORK = 4.0  # an iteration of Newton's method, in visits of each row
+
+
+class Leg(NamedTuple):
+    """A walk of one problem of one fold over some neighbouring C."""
+
+    chain: int  # number of the problem, counted over all folds
+    begin: int
+    end: int
 
 
 class Grid:
@@ -47,7 +60,7 @@ class Grid:
     callback : callable (chain, Progress), optional
         Called after every sweep, from any thread; a true answer ends that training.
     done, reached : mappings, optional
-        Cells of an earlier run, and its last solutions: (fold, k) -> Reached.
+        Cells of an earlier run, and the solutions of some of them: (k, fold) -> list of Reached, one per problem.
     elapsed : callable () -> float, optional
         Seconds of the study's ``max_time`` that are gone, if it is for all fits together.
     keeps_best : bool
@@ -70,7 +83,7 @@ class Grid:
         on_row: Callable[[int, Table], object] | None = None,
         callback: Callable[[int, Progress], object] | None = None,
         done: Mapping[tuple[int, int], Cell] | None = None,
-        reached: Mapping[tuple[int, int], Reached] | None = None,
+        reached: Mapping[tuple[int, int], list[Reached | None]] | None = None,
         elapsed: Callable[[], float] | None = None,
         keeps_best: bool = False,
     ) -> None:
@@ -82,9 +95,11 @@ class Grid:
         self._remote: Remote | None = None
         n_chains = len(study.folds) * study.n_problems
         self._test_share = study.test_share
-        each = max(1, self._n_threads // n_chains)
-        self._walks = [self._walk(chain, each, reached or {}) for chain in range(n_chains)]
-        self._next = [self._first_open(chain // study.n_problems) for chain in range(n_chains)]
+        self._legs = legs(n_chains, Cs.size, self._n_threads)
+        self._furthest = 2 if len(self._legs) == n_chains else Cs.size  # rows that threads may be ahead
+        each = max(1, self._n_threads // len(self._legs))
+        self._next = [self._first_open(leg) for leg in self._legs]
+        self._walks = [self._walk(number, each, reached or {}) for number in range(len(self._legs))]
         self._parts: dict[tuple[int, int], dict[int, Part]] = {}
         self._row = 0
         self._keeps_best = keeps_best
@@ -103,27 +118,30 @@ class Grid:
         return self.table
 
     def _walk(
-        self, chain: int, n_threads: int, reached: Mapping[tuple[int, int], Reached]
+        self, number: int, n_threads: int, reached: Mapping[tuple[int, int], list[Reached | None]]
     ) -> Walk | MultinomialWalk | None:
-        study = self._study
+        study, leg, k = self._study, self._legs[number], self._next[number]
+        fold, problem = divmod(leg.chain, study.n_problems)
+        before = reached.get((k - 1, fold)) if k > leg.begin else None
         return walk_of(
             study,
-            chain,
-            callback=None if self._callback is None else partial(self._callback, chain),
+            leg.chain,
+            callback=None if self._callback is None else partial(self._callback, leg.chain),
             cancelled=self._stopped.is_set,
             n_threads=n_threads,
-            reached=reached.get(divmod(chain, study.n_problems)),
+            reached=None if before is None else before[problem],
             elapsed=self._elapsed,
         )
 
-    def _first_open(self, fold: int) -> int:
-        return next((k for k in range(self.table.Cs.size) if (k, fold) not in self.table.cells), self.table.Cs.size)
+    def _first_open(self, leg: Leg) -> int:
+        fold = leg.chain // self._study.n_problems
+        return next((k for k in range(leg.begin, leg.end) if (k, fold) not in self.table.cells), leg.end)
 
     def _run_alone(self) -> None:
         while not self._is_over():
-            chain = self._choose(busy=set())
-            assert chain is not None
-            self._take(chain, self._step(chain))
+            leg = self._choose(busy=set())
+            assert leg is not None
+            self._take(leg, self._step(leg))
 
     def _run_together(self) -> None:
         pending: dict[Future[Part], int] = {}
@@ -131,10 +149,10 @@ class Grid:
             try:
                 while not self._is_over():
                     while len(pending) < self._n_threads:
-                        chain = self._choose(busy=set(pending.values()))
-                        if chain is None:
+                        leg = self._choose(busy=set(pending.values()))
+                        if leg is None:
                             break
-                        pending[pool.submit(self._step, chain)] = chain
+                        pending[pool.submit(self._step, leg)] = leg
                     for future in wait(pending, return_when=FIRST_COMPLETED).done:
                         self._take(pending.pop(future), future.result())
             finally:
@@ -143,17 +161,17 @@ class Grid:
                     self._remote.cancel()
 
     def _choose(self, busy: set[int]) -> int | None:
-        """Return the chain to go on with: the one at the smallest C, but none that is two rows ahead."""
-        open_chains = [
-            (self._next[chain], chain)
-            for chain in range(len(self._walks))
-            if chain not in busy and self._next[chain] < min(self._row + 2, self.table.Cs.size)
+        """Return the leg to go on with: the one at the smallest C, but none that is too far ahead."""
+        open_legs = [
+            (self._next[number], number)
+            for number, leg in enumerate(self._legs)
+            if number not in busy and self._next[number] < min(self._row + self._furthest, leg.end)
         ]
-        return min(open_chains)[1] if open_chains else None
+        return min(open_legs)[1] if open_legs else None
 
-    def _step(self, chain: int) -> Part:
-        """Train a chain's problem for its next C, and compute the decision values of the rows that are held out."""
-        walk, C = self._walks[chain], float(self.table.Cs[self._next[chain]])
+    def _step(self, number: int) -> Part:
+        """Train a leg's problem for its next C, and compute the decision values of the rows that are held out."""
+        walk, chain, C = self._walks[number], self._legs[number].chain, float(self.table.Cs[self._next[number]])
         if walk is None or self._remote is None:
             return part_of(self._study, chain, walk, C)
         stop = self._study.stop if self._elapsed is None else self._study.stop.after(self._elapsed())
@@ -161,17 +179,17 @@ class Grid:
         walk.reached = part.reached
         return part
 
-    def _take(self, chain: int, part: Part) -> None:
-        """Add what a chain has given; if that completes a cell, score it."""
-        fold, problem = divmod(chain, self._study.n_problems)
-        k = self._next[chain]
-        self._next[chain] += 1
+    def _take(self, number: int, part: Part) -> None:
+        """Add what a leg has given; if that completes a cell, score it."""
+        fold, problem = divmod(self._legs[number].chain, self._study.n_problems)
+        k = self._next[number]
+        self._next[number] += 1
         parts = self._parts.setdefault((k, fold), {})
         parts[problem] = part
         if len(parts) < self._study.n_problems:
             return
         del self._parts[k, fold]
-        in_order = [parts[number] for number in range(self._study.n_problems)]
+        in_order = [parts[each] for each in range(self._study.n_problems)]
         reached = [part.reached for part in in_order]
         self.table.cells[k, fold] = self._cell(k, fold, in_order)
         if self._keeps_best:
@@ -227,3 +245,10 @@ class Grid:
     def _ends(self, early: EarlyEnd) -> bool:
         scores, work = self.table.of("score")[: self._row], self.table.of("work")[: self._row]
         return early.ends(scores, work.sum(axis=1), self._test_share)
+
+
+def legs(n_chains: int, n_Cs: int, n_threads: int) -> list[Leg]:
+    """Return the walks over a grid of C that keep the threads busy: the later ones, at larger C, are the shorter."""
+    n_legs = min(max(1, n_threads // n_chains), n_Cs)
+    ends = [n_Cs - n_Cs * k // n_legs for k in range(n_legs, -1, -1)]
+    return [Leg(chain, *ends[k : k + 2]) for chain in range(n_chains) for k in range(n_legs)]

@@ -1,7 +1,8 @@
 """A search in a folder: every cell is written as soon as it is done, so that an interrupted search can go on.
 
 ``path.json`` and ``path.csv`` hold the table. While the search is not finished, ``starts`` holds the last solutions of
-each fold, from which the next C starts. So a search that was interrupted gives the same table as one that was not.
+each walk along C, from which the next C starts. So a search that was interrupted gives the same table as one that was
+not.
 """
 
 from __future__ import annotations
@@ -60,25 +61,30 @@ class SearchRecord:
         if has_search(self.folder):
             self._read()
 
-    def reached(self) -> dict[tuple[int, int], Reached]:
-        """Return the last solutions by fold and problem; a fold whose file is missing or broken starts afresh."""
-        found = {}
-        for fold in range(self.table.n_folds):
+    def reached(self) -> dict[tuple[int, int], list[Reached | None]]:
+        """Return the solutions that are kept, by C and fold; one whose file is missing or broken is done without."""
+        found: dict[tuple[int, int], list[Reached | None]] = {}
+        for k, fold in self.table.cells:
             try:
-                content = read_native(self._starts / f"fold-{fold}")
-                problems = content["problems"] if content.get("kind") == KIND else []
-                found.update({(fold, k): Reached(**parts) for k, parts in enumerate(problems) if parts is not None})
+                content = read_native(self._start(k, fold))
+                if content.get("kind") == KIND:
+                    problems = content["problems"]
+                    found[k, fold] = [None if parts is None else Reached(**parts) for parts in problems]
             except (OSError, ValueError, TypeError, KeyError):
                 continue
         return found
 
     def keep(self, k: int, fold: int, cell: Cell, reached: list[Reached | None]) -> None:
-        """Write a cell, and the solutions of its problems."""
+        """Write a cell, and the solutions of its problems; those for the C before it have served their purpose."""
         self._starts.mkdir(exist_ok=True)
         problems = [None if at is None else at._asdict() for at in reached]
-        write_native({"kind": KIND, "problems": problems}, self._starts / f"fold-{fold}")
+        write_native({"kind": KIND, "problems": problems}, self._start(k, fold))
         self.table.cells[k, fold] = cell
         self._write(None)
+        self._start(k - 1, fold).unlink(missing_ok=True)
+
+    def _start(self, k: int, fold: int) -> Path:
+        return self._starts / f"C-{k}-fold-{fold}"
 
     def finish(self, table: Table) -> Choice:
         """Write the whole table, and the C that are chosen from it; return the choice."""
