@@ -1,4 +1,4 @@
-"""What a solver returns: plain and frozen."""
+"""What a solver returns: plain, immutable objects."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Snapshot(NamedTuple):
 
 
 class Look:
-    """Takes a ``Snapshot`` when it is called. Closed at the end of the run, so that it keeps no data alive."""
+    """Takes a ``Snapshot`` when called. It is closed at the end of the run, so that it keeps no data alive."""
 
     def __init__(self, take: Callable[[], Snapshot] | None = None) -> None:
         self._take = take
@@ -74,11 +74,11 @@ class Look:
     def __call__(self) -> Snapshot:
         """Return the variables as they are now."""
         if self._take is None:
-            raise RuntimeError("There is nothing to look at: call look() within a callback, while the run is going on.")
+            raise RuntimeError("The run has ended: call look() inside a callback, while the run is going on.")
         return self._take()
 
     def close(self) -> None:
-        """Let go of the run."""
+        """Release the run."""
         self._take = None
 
     def __repr__(self) -> str:
@@ -114,12 +114,12 @@ class Progress(NamedTuple):
     violation, gap : float
         As in ``Solution.history``; the gap is NaN if it was not computed.
     times_tol : float
-        The criterion of the stop rule as a multiple of what was asked for: training ends at 1. NaN or infinite if the
-        sweep cannot tell.
+        The criterion of the stop rule as a multiple of the tolerance: training ends at 1. NaN or infinite if the sweep
+        cannot tell.
     problem : int
-        Which of the problems of a fit it is, if there are several (one per class).
+        The number of the problem, if a fit has several (one per class).
     look : Look
-        ``look()`` returns a ``Snapshot`` of the variables; costs a copy of them, and nothing if it is not called.
+        ``look()`` returns a ``Snapshot`` of the variables. A call costs a copy of them.
     traffic : Traffic or None
         Seconds computing and communicating, and bytes, of a run on a cluster; its rounds are counted as sweeps.
     objective, lower_bound : float
@@ -152,20 +152,20 @@ class Solution:
     certificate : Certificate
     history : structured ndarray
         One record per sweep: its number, and the seconds, steps, violation and gap (NaN if not computed) after it; the
-        smallest objective and the largest lower bound so far; and which of the engines that ``solver`` names was at
-        work ("phase", from 0). The objective that sweeps see is an estimate; the last record is exact. A run of many
-        thousands of sweeps keeps evenly spaced records, at most 4096 of them and the last.
+        smallest objective and the largest lower bound so far; and which of the engines that ``solver`` names was
+        running ("phase", from 0). The objective that sweeps see is an estimate; the last record is exact. A run of many
+        thousands of sweeps keeps evenly spaced records: at most 4096, and the last.
     n_iter, n_steps : int
         Sweeps (Newton: iterations), and visits of rows.
     seconds : float
-        Set-up, core loop and certificate.
+        Wall time of set-up, training and certificate, without compilation.
     solver : str
-        Engine that ran.
+        The engine that ran; several are joined by "+", as in "hybrid+newton".
     converged : bool
         Whether the stop rule was met, or rounding left nothing to gain (at a gap of at most 1e-3).
     stop_reason : str
-        "tol", "gap_tol", "rounding" (converged as far as float64 allows), "stalled" (not converged: no progress any
-        more), "max_iter", "max_time", "callback" or "interrupted".
+        "tol", "gap_tol", "rounding" (converged as far as float64 allows), "stalled" (not converged: no more progress),
+        "max_iter", "max_time", "callback" or "interrupted".
     """
 
     w: np.ndarray
@@ -185,5 +185,5 @@ class Solution:
         outcome = "converged" if self.converged else "NOT CONVERGED"
         return (
             f"Solution({outcome}: {self.stop_reason}, objective {c.primal:.6g}, relative gap {c.gap:.1e}, violation "
-            f"{c.violation:.1e}, {self.solver}, {self.n_iter} sweeps, {self.seconds:.3g} s)"
+            f"{c.violation:.1e}, {self.solver}, {self.n_iter} iterations, {self.seconds:.3g} s)"
         )

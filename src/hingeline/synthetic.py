@@ -1,9 +1,9 @@
 """Text-like data for demonstrations and tests: reproducible, of any size, no file needed.
 
 A row is a document: words drawn from a Zipf distribution, weighted as tf-idf, normalised to length one. A hidden weight
-vector over a few of the words decides the label, and a share of the labels is then turned over. Lengths vary widely.
-With more words than documents a large C explains even the wrong labels by rare words, but short documents have few of
-them: their dual variables must grow far beyond the others, and this is what makes training long.
+vector over a few of the words decides the label, and some of the labels are then flipped. Lengths vary widely. With
+more words than documents, a large C explains even the wrong labels by rare words. But short documents have few of them,
+so their dual variables must grow far beyond the others, and this is what makes training take long.
 
 Rows are independent given the vocabulary: inverse document frequencies and the balance of the classes are computed
 from the word probabilities, never from the rows at hand. Any number of rows can be drawn later, in chunks of any size.
@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-HIDDEN_SHARE = 0.2  # of the words have a say in the label
-LENGTH_SPREAD = 1.0  # standard deviation of the logarithm of a row's length: notes beside essays, as in real text
+HIDDEN_SHARE = 0.2  # fraction of the words that influence the label
+LENGTH_SPREAD = 1.0  # standard deviation of the logarithm of a row's length: notes and essays, as in real text
 
 
 class Vocabulary(NamedTuple):
-    """What all rows of one data set share; an entry a word, words ordered from frequent to rare."""
+    """What all rows of one data set share; one entry per word, words ordered from frequent to rare."""
 
     cumulative: np.ndarray  # distribution function of the words
     idf: np.ndarray  # inverse document frequencies
@@ -48,7 +48,7 @@ def make_text(
     zipf : float
         The word of rank r is drawn with probability proportional to r^-zipf; 0 makes all words equally likely.
     noise : float
-        Probability that a label is turned over, in [0, 0.5].
+        Probability that a label is flipped, in [0, 0.5].
     seed : int
         The same arguments give the same data.
 

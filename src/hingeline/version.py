@@ -1,3 +1,3 @@
-"""The version of the package, apart from it so that every part may know it."""
+"""The version of the package, in its own module so that every part can import it."""
 
 __version__ = "0.1.0"

@@ -89,7 +89,7 @@ def test_fetch(monkeypatch, capsys, kept_in, tmp_path):
     assert "2 rows, 2 columns" in captured.out
     assert captured.err.splitlines() == [
         "http://mirror/binary/a9a (licence: CC BY 4.0 (UCI Machine Learning Repository))",
-        "warning: another size was expected: 32,561 rows, 451,592 non-zeros",
+        "warning: the size differs from the expected 32,561 rows, 451,592 non-zeros",
     ]
     assert seen["name"] == "a9a"
     assert seen["folder"] == kept_in

@@ -35,7 +35,7 @@ def test_a_model_of_liblinears(capsys):
     assert "hinge, L2-regularised (dual)" in out
     assert "3: 4, 9, -3" in out
     assert "5 of 6 are not zero" in out
-    assert "LIBLINEAR's files hold only weights" in out
+    assert "LIBLINEAR's files only hold weights" in out
     found = inspected(capsys, "m", "--top", "1")
     assert [output["label"] for output in found["outputs"]] == ["4", "9", "-3"]
     assert [output["top"] for output in found["outputs"]][2] == [{"feature": "1", "weight": 2.0}]

@@ -83,7 +83,7 @@ def test_features_are_named(run, tmp_path, capsys):
     assert "feature 12" not in page
     names.write_text("one\ntwo\n")
     assert report(run, "-o", tmp_path / "b.html", "--feature-names", names) == 1
-    assert "2 feature names for the 12 features" in capsys.readouterr().err
+    assert "2 feature names, but the model has 12 features" in capsys.readouterr().err
     assert not (tmp_path / "b.html").exists()
     assert report(make_search(tmp_path / "s"), "-o", tmp_path / "b.html", "--feature-names", names) == 1
     assert "holds no model whose features" in capsys.readouterr().err

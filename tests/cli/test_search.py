@@ -181,7 +181,7 @@ def test_usage(data, capsys):
         (2, "more than 1000 values", ["--c-step", "1.00001", data]),
         (2, "--scoring", ["--scoring", "elephant", data]),
         (2, "invalid choice", ["-s", "4", data]),
-        (1, "folds can be made", ["-v", "1000", data]),
+        (1, "can be cut into", ["-v", "1000", data]),
         (1, "nowhere", ["nowhere.txt"]),
     ]:
         if status == 2:
@@ -267,4 +267,4 @@ def test_a_best_C_at_the_edge_is_told(data, capsys, monkeypatch, grid, hint):
     monkeypatch.setattr(chosen, lambda scores: Choice(best % len(scores), 0, scores.mean(1), scores.std(1)))
     assert search(*grid, "--n-c", 2, "--out", "out", data) == 0
     out = capsys.readouterr().out
-    assert (hint in out) if hint else "that was tried" not in out
+    assert (hint in out) if hint else "one tried" not in out

@@ -58,9 +58,9 @@ def test_searching_on_a_table(capsys):
 def test_wrong_use_of_tables(capsys):
     assert main(["train", "-q", "--label", "class", "t.csv", "model"]) == 0
     for words, complaint in (
-        (["train", "t.csv"], "name the column of its labels (--label COLUMN)"),
+        (["train", "t.csv"], "add --label COLUMN"),
         (["train", "--label", "class", "text"], "text is not a table"),
-        (["search", "t.csv"], "name the column of its labels"),
+        (["search", "t.csv"], "add --label COLUMN"),
         (["predict", "t.csv", "model", "out"], "--label names the column of labels"),
         (["train", "--label", "f1", "t.csv", "model"], "classes are whole numbers"),
         (["train", "--label", "class", "nowhere.csv", "model"], "nowhere.csv"),

@@ -42,7 +42,7 @@ def test_the_model_is_named_after_the_data(files, capsys):
     assert main(["train", "deeper/signs"]) == 0
     assert read_model("signs.model").labels == (1, -1)
     out = capsys.readouterr().out
-    assert re.search(r"sweeps, .* objective [\d.]+, relative gap [\de.-]+, violation", out)
+    assert re.search(r"iterations, .* objective [\d.]+, relative gap [\de.-]+, violation", out)
     assert main(["train", "-q", "many", "elsewhere"]) == 0
     assert capsys.readouterr() == ("", "")
     assert read_model("elsewhere").w.shape == (12, 3)
@@ -120,7 +120,7 @@ def test_other_failures(files, capsys):
     assert main(["train", "signs", "no/such/folder"]) == 1
     assert "does not exist" in capsys.readouterr().err
     assert main(["train", "-c", "0", "signs"]) == 1
-    assert capsys.readouterr().err == "hingeline: -c 0: a positive finite number is needed.\n"
+    assert capsys.readouterr().err == "hingeline: -c 0: must be a positive finite number.\n"
     assert main(["train", str(files)]) == 1
 
 
@@ -257,9 +257,9 @@ def test_saving_changes_nothing_and_the_end_is_a_start(files, capsys, kind, data
     np.testing.assert_array_equal(trained(*saving, data).w, expected)
     capsys.readouterr()
     assert main(["train", *saving, data, "model"]) == 0
-    sweeps = [int(n) for n in re.findall(r"(\d+) sweeps", capsys.readouterr().out)]
-    assert sweeps
-    assert max(sweeps) <= 6  # of hundreds, for some
+    iterations = [int(n) for n in re.findall(r"(\d+) iterations", capsys.readouterr().out)]
+    assert iterations
+    assert max(iterations) <= 6  # of hundreds, for some
     assert set(os.listdir()) == before | {"model", "state"}
 
 
@@ -348,12 +348,12 @@ def test_progress_on_a_terminal_only(hard, monkeypatch, capsys):
     monkeypatch.setattr("hingeline.progress.screen.QUIET_SECONDS", 0.0)
     monkeypatch.setattr("hingeline.progress.screen.REDRAW_SECONDS", 0.01)
     assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
-    assert "sweep" not in capsys.readouterr().err
+    assert "iteration" not in capsys.readouterr().err
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
-    assert re.search(r"training\b.*sweep \d+", capsys.readouterr().err)
+    assert re.search(r"training\b.*iteration \d+", capsys.readouterr().err)
     assert main(["train", "-q", *HARD, "--max-time", "0.3", hard, "model"]) == 0
-    assert "sweep" not in capsys.readouterr().err
+    assert "iteration" not in capsys.readouterr().err
 
 
 def test_text_of_rows_is_exact():

@@ -11,7 +11,7 @@ PYTHON = ("zero_based", "n_features", "dtype=", "solver=", "format=", "sample_we
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("index '0' in a file said to be one-based; pass zero_based=True or 'auto'.", "hingeline convert"),
+        ("index '0' in a file declared as one-based; pass zero_based=True or 'auto'.", "hingeline convert"),
         (
             "'1e400' overflows the type it is read into: scale the data (or read it with dtype=float64).",
             "scale the data.",

@@ -198,9 +198,9 @@ def test_without_a_client_a_cluster_is_started_and_closed():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (on_dask.LinearSVC(penalty="l1"), "penalty='l1' is for one machine"),
-        (on_dask.LinearSVC(multi_class="crammer_singer"), "multi_class='crammer_singer' is for one machine"),
-        (on_dask.LinearSVC(n_jobs=2), "n_jobs=2 is for one machine"),
+        (on_dask.LinearSVC(penalty="l1"), "penalty='l1' is not available on Dask"),
+        (on_dask.LinearSVC(multi_class="crammer_singer"), "multi_class='crammer_singer' is not available on Dask"),
+        (on_dask.LinearSVC(n_jobs=2), "n_jobs=2 is not available on Dask"),
         (on_dask.LinearSVC(solver="avsf"), "solver"),
         (on_dask.LinearSVC(C=-1.0), "C"),
         (on_dask.LinearSVC().set_callbacks(hingeline.Checkpoint("file")), "plain callables"),

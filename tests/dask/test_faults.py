@@ -88,7 +88,7 @@ def test_rows_that_cannot_be_made_again(cluster, client):
             killed.append(True)
             kill_one(client)
 
-    with pytest.raises(RuntimeError, match="Dask cannot make them again"):
+    with pytest.raises(RuntimeError, match="Dask cannot recompute them"):
         train(place(client, pieces), Binary(1), Hinge(1.0), solver="newton", gap_tol=1e-9, callback=callback)
     back_to_two(cluster, client)
 
@@ -152,5 +152,5 @@ def test_a_signal_in_the_middle_of_a_round(cluster, client):
 @row("dask-version")
 def test_workers_of_another_version_are_refused(client, monkeypatch):
     monkeypatch.setattr(versions, "__version__", "99.0")
-    with pytest.raises(RuntimeError, match=r"has hingeline .*, the client has 99.0: install the same version"):
+    with pytest.raises(RuntimeError, match=r"has hingeline .*, but the client has 99.0: install the same version"):
         place(client, [(client.submit(made, 0, 10), None, None)])

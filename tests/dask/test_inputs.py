@@ -58,7 +58,7 @@ def test_numbers_of_rows_that_are_not_known(client):
     there = x[:, 0] < 100.0  # all rows, but Dask cannot know
     made = partitions_of(client, x[there], labels[there])
     assert_same_rows(made)
-    with pytest.raises(ValueError, match="in memory, and the numbers of rows"):
+    with pytest.raises(ValueError, match="in memory, but the numbers of rows"):
         partitions_of(client, x[there], y)
 
 
@@ -88,7 +88,7 @@ def test_arrays_in_memory_are_sent_in_parts(client, form):
 def test_partitions_are_taken_as_they_are(client):
     made = partitions_of(client, X, y)
     assert partitions_of(client, made) is made
-    with pytest.raises(ValueError, match="give X alone"):
+    with pytest.raises(ValueError, match="pass X alone"):
         partitions_of(client, made, y)
 
 
@@ -108,7 +108,7 @@ def test_dataset_folders(client, tmp_path):
     ("parts", "message"),
     [
         ((da.from_array(X, chunks=(10, -1)), None), "requires y"),
-        ((da.from_array(X, chunks=(10, -1)), [dask.delayed(y)]), "X has 2 partitions, y has 1"),
+        ((da.from_array(X, chunks=(10, -1)), [dask.delayed(y)]), "X has 2 partitions, but y has 1"),
         ((da.from_array(X, chunks=(10, -1)), y[:19]), r"inconsistent numbers of samples: \[20, 19\]"),
         ((X, y, np.ones(3)), r"inconsistent numbers of samples: \[20, 3\]"),
         ((da.from_array(X, chunks=(10, -1)), da.from_array(y[:19], chunks=10)), r"Partition 1 .*\[10, 9\]"),

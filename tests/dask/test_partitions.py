@@ -60,14 +60,14 @@ bad[3, 1] = np.nan
     [
         ([(X, y, None), (bad, y, None)], r"Partition 1 .*NaN at row 3, column 1"),
         ([(bad, y, None), (bad, y, None)], r"Partition 0 .*NaN at row 3, column 1"),
-        ([(X, y, None), (X[:, :1], y, None)], r"Partition 1 of X has 1 columns, partition 0 has 2"),
+        ([(X, y, None), (X[:, :1], y, None)], r"Partition 1 of X has 1 columns, but partition 0 has 2"),
         ([(X, y[:5], None)], r"Partition 0 .*inconsistent numbers of samples: \[6, 5\]"),
         ([(X, y, np.ones(5))], r"Partition 0 .*inconsistent numbers of samples: \[6, 6, 5\]"),
         ([(X, y, None), (X, y, np.array([1, 1, -1, 1, 1, 1.0]))], r"Partition 1 .*sample_weight\[2\] is -1"),
         ([(X, y, np.zeros(6))], "sample_weight is zero for every row"),
         ([(X[:0], y[:0], None)], r"0 sample\(s\)"),
         ([(np.array([["x", "y"]]), y[:1], None)], r"Partition 0 .*X\[0, 0\] is .*'x'"),
-        ([(X, None, None)], "Partition 0 is a ndarray and no y was given"),
+        ([(X, None, None)], "Partition 0 is a ndarray, but no y was given"),
         ([], "no partitions"),
     ],
 )

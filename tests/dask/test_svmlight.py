@@ -48,7 +48,7 @@ def test_malformed_lines_are_named(client, parts):
     (parts / "part-1.svm").write_text("1 1:1\n1 1:x\n")
     with pytest.raises(ValueError, match=r"part-1.svm.*line 2"):
         read_svmlight(str(parts / "part-1.*m"))
-    with pytest.raises(ValueError, match="no file matches"):
+    with pytest.raises(ValueError, match="No file matches"):
         read_svmlight(str(parts / "other-*.svm"))
 
 

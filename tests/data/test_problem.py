@@ -133,7 +133,7 @@ def test_weights_multiply_C_and_what_is_next_to_zero_is_zero():
         (np.full(30, np.nan), "must be finite"),
         (np.where(np.arange(30) == 4, -1.0, 1.0), r"sample_weight\[4\] is -1"),
         (np.zeros(30), "zero for every row"),
-        (np.full(30, 1e-320), "nothing is left to train"),
+        (np.full(30, 1e-320), "there is nothing to train on"),
     ],
 )
 def test_bad_weights(weights, message):

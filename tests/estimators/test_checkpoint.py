@@ -197,6 +197,6 @@ def test_scikit_learns_estimators_do_not_ignore_it(tmp_path):
 
 
 def test_a_place_that_cannot_be_written_is_told_before_training(tmp_path):
-    for path, error in ((tmp_path / "no" / "file", "make it first"), (tmp_path, "is a folder")):
+    for path, error in ((tmp_path / "no" / "file", "create it first"), (tmp_path, "is a folder")):
         with pytest.raises(OSError, match=error):
             LinearSVC().set_callbacks(Checkpoint(path), DiesAfter(1)).fit(X, Y)

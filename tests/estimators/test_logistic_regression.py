@@ -129,7 +129,7 @@ def test_no_penalty(data, y):
     assert model.objective_ == pytest.approx(-np.log(p).sum(), rel=1e-6)
     same = LogisticRegression(penalty=None).fit(data, y)
     np.testing.assert_array_equal(same.coef_, model.coef_)
-    with pytest.warns(UserWarning, match="ignore the C"):
+    with pytest.warns(UserWarning, match="ignore C"):
         LogisticRegression(penalty=None, C=3.0).fit(data, y)
 
 

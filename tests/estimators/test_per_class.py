@@ -49,7 +49,7 @@ def test_the_table_can_be_read():
     table = PerClass(TABLE)
     lines = repr(table).splitlines()
     assert len(lines) == 4
-    assert " ".join(lines[0].split()) == "objective relative gap converged ended by sweeps seconds engine"
+    assert " ".join(lines[0].split()) == "objective relative gap converged ended by iterations seconds engine"
     assert lines[2].split() == ["green", "2", "0.001", "no", "max_iter", "5", "0.2", "hybrid"]
     assert len(set(map(len, lines))) == 1
     assert table.rows()[1]["stop_reason"] == "max_iter"

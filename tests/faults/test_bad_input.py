@@ -160,8 +160,8 @@ def test_bad_parameters(name):
     ("message", "arguments"),
     [
         (r"y\[0\] is .*labels must be -1 and \+1", {"y": np.where(Y == 1, 2, 3)}),
-        (r"y has shape \(11,\), X has 12 rows", {"y": Y[:-1]}),
-        (r"one class only", {"y": np.ones(12)}),
+        (r"y has shape \(11,\), but X has 12 rows", {"y": Y[:-1]}),
+        (r"only one class", {"y": np.ones(12)}),
         (r"loss must be one of Hinge, SquaredHinge", {"loss": "hinge"}),
         (r"C must be a positive finite number", {"loss": Hinge(C=0.0)}),
         (r"C must be a positive finite number", {"loss": SquaredHinge(C=np.inf)}),
@@ -187,7 +187,7 @@ OTHER_PARAMETERS = {
     "epsilon": (lambda: LinearSVR(epsilon=-1.0).fit(X, Y), "epsilon"),
     "quantile": (lambda: LinearSVR(loss="pinball", quantile=1.0).fit(X, Y), "quantile"),
     "Cs: empty": (lambda: LinearSVCCV(Cs=[]).fit(X, Y), "Cs is empty"),
-    "Cs: not positive": (lambda: LinearSVCCV(Cs=[1.0, np.nan]).fit(X, Y), "every C must be a positive finite number"),
+    "Cs: not positive": (lambda: LinearSVCCV(Cs=[1.0, np.nan]).fit(X, Y), "Every C must be a positive finite number"),
     "cv": (lambda: LinearSVCCV(cv=20).fit(X, Y), "n_splits=20"),
 }
 

@@ -52,7 +52,7 @@ BROKEN = {
             {"indptr": [0.0, 2.0, 3.0, 4.0, 6.0]},
             r"indptr must be a vector of integers; got float64",
         ),
-        ("index: too large", {"indices": [0, 2, 1, 0, 1, 3]}, r"{minor} index 3 in {major} 3, outside of \[0, 3\)"),
+        ("index: too large", {"indices": [0, 2, 1, 0, 1, 3]}, r"{minor} index 3 in {major} 3, outside \[0, 3\)"),
         ("index: huge", {"indices": [0, 2, 1, 2**31 - 1, 1, 2]}, r"{minor} index 2147483647 in {major} 2"),
         ("index: negative", {"indices": [0, 2, -1, 0, 1, 2]}, r"{minor} index -1 in {major} 1"),
         ("index: of floats", {"indices": [0.0, 2, 1, 0, 1, 2]}, r"indices must be a vector of integers"),
@@ -63,12 +63,12 @@ BROKEN = {
 BROKEN |= {
     "values: too few": (compressed("csr", data=np.ones(5)), r"X.data has shape \(5,\)"),
     "values: 2d": (compressed("csr", data=np.ones((6, 1))), r"X.data has shape \(6, 1\)"),
-    "coordinates: row too large": (coordinates([0, 1, 4, 3], [0, 1, 2, 0]), r"X.row\[2\] is 4, outside of \[0, 4\)"),
+    "coordinates: row too large": (coordinates([0, 1, 4, 3], [0, 1, 2, 0]), r"X.row\[2\] is 4, outside \[0, 4\)"),
     "coordinates: column negative": (
         coordinates([0, 1, 2, 3], [0, -1, 2, 0]),
-        r"X.col\[1\] is -1, outside of \[0, 3\)",
+        r"X.col\[1\] is -1, outside \[0, 3\)",
     ),
-    "coordinates: too few": (coordinates([0, 1, 2], [0, 1, 2]), r"one integer for each entry of X.data"),
+    "coordinates: too few": (coordinates([0, 1, 2], [0, 1, 2]), r"one integer per entry of X.data"),
     "coordinates: floats": (coordinates([0.0, 1, 2, 3], [0, 1, 2, 0]), r"X.row must hold one integer"),
 }
 

@@ -78,7 +78,7 @@ def test_text_that_is_read(name, tmp_path):
 def test_an_index_zero_moves_the_columns(tmp_path):
     path = damaged(tmp_path, "data.svm", b"1 0:1 2:3\n")
     assert load_svmlight(path)[0].shape == (1, 3)
-    with pytest.raises(ValueError, match="index '0' in a file said to be one-based"):
+    with pytest.raises(ValueError, match="index '0' in a file declared as one-based"):
         load_svmlight(path, zero_based=False)
 
 
@@ -113,7 +113,7 @@ def test_targets_that_cannot_be_written(tmp_path):
     model = LinearSVC().fit(X, Y)
     with pytest.raises(IsADirectoryError, match="is a folder: name a file"):
         save_model(model, tmp_path)
-    with pytest.raises(FileNotFoundError, match="does not exist: make it first"):
+    with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         save_model(model, tmp_path / "none" / "model")
     with pytest.raises(FileExistsError, match="already exists"):
         write_dataset(tmp_path, X, Y)

@@ -30,7 +30,7 @@ def test_rows_between():
     broken = X.copy()
     broken.indices[X.indptr[4]] = 8
     assert rows_between(broken, 0, 4).shape == (4, 8)
-    with pytest.raises(ValueError, match=r"rows 4 to 6 have a column outside of \[0, 8\)"):
+    with pytest.raises(ValueError, match=r"Rows 4 to 6 have a column outside \[0, 8\)"):
         rows_between(broken, 4, 7)
 
 

@@ -98,7 +98,7 @@ def test_time_for_all_problems_together():
 
 def test_one_label_alone():
     X, _ = make_rows("signs")
-    with pytest.raises(ValueError, match="needs two classes"):
+    with pytest.raises(ValueError, match="needs at least two classes"):
         fit(X, np.ones(80), Settings(type=4))
     model = fit(X, np.ones(80), Settings(type=1)).model
     assert model.labels == (1,)

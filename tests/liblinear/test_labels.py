@@ -35,7 +35,8 @@ def test_rows_that_do_not_count_have_no_say_in_the_order():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"), [(0.5, r"row 3 has the label 0\.5: classes are whole"), (3e9, r"row 3 has the label 3e\+09")]
+    ("wrong", "message"),
+    [(0.5, r"Row 3 has the label 0\.5, but classes are whole"), (3e9, r"Row 3 has the label 3e\+09")],
 )
 def test_labels_that_are_no_classes(wrong, message):
     with pytest.raises(ValueError, match=message):

@@ -56,15 +56,15 @@ def test_a_fit_tells_sweep_violation_and_gap_towards_their_goals():
     bar(progress())
     title, fraction, text = bar.line()
     assert (title, fraction) == ("solve", 0.0)
-    assert text.startswith("sweep 7 · violation 2.5e-01 → 1e-03 · ")
+    assert text.startswith("iteration 7 · violation 2.5e-01 → 1e-03 · ")
     bar(progress(n_iter=8, gap=0.5, times_tol=250.0**0.5))
     bar(progress(n_iter=9, times_tol=250.0**0.5))  # the gap that was computed last is kept
     title, fraction, text = bar.line()
     assert fraction == pytest.approx(0.5)
-    assert text.startswith("sweep 9 · violation 2.5e-01 → 1e-03 · gap 5.0e-01 · ")
+    assert text.startswith("iteration 9 · violation 2.5e-01 → 1e-03 · gap 5.0e-01 · ")
     bar = FitBar("solve", tol=1e-3, gap_tol=1e-2)
     bar(progress())
-    assert bar.line().text.startswith("sweep 7 · violation 2.5e-01 · gap → 1e-02 · ")
+    assert bar.line().text.startswith("iteration 7 · violation 2.5e-01 · gap → 1e-02 · ")
 
 
 def test_a_fit_on_a_cluster_tells_what_its_rounds_cost():
@@ -82,7 +82,7 @@ def test_a_path_is_one_fit_after_the_other():
         assert bar.line().fraction == 0.0  # a new problem begins
         bar(progress(n_iter=9, times_tol=1.0))
         assert bar.line().fraction == 1.0
-    assert bar.line().text.startswith("2 of 6 · sweep 9 · violation 2.5e-01 · gap 1.0e-01 · ")
+    assert bar.line().text.startswith("2 of 6 · iteration 9 · violation 2.5e-01 · gap 1.0e-01 · ")
 
 
 def test_counts_and_steps():
@@ -106,7 +106,7 @@ def test_bars_are_drawn_and_taken_away(monkeypatch):
     pytest.importorskip("rich")
     with fitting("solve", tol=1e-3) as bar:
         bar(progress())
-        wait_for("sweep 7 · violation 2.5e-01 → 1e-03", terminal)
+        wait_for("iteration 7 · violation 2.5e-01 → 1e-03", terminal)
         print("said meanwhile", file=sys.stderr)
         wait_for("said meanwhile", terminal)
     assert terminal.getvalue().endswith("\x1b[2K")  # the line is erased
@@ -163,7 +163,7 @@ def test_without_rich_lines_are_printed_now_and_then(monkeypatch):
         bar(progress())
         wait_for("\n", terminal)
     assert terminal.getvalue().count("\n") == 1  # though there were many drawings
-    assert terminal.getvalue().startswith("solve:   0% sweep 7 · violation 2.5e-01 to 1e-03")
+    assert terminal.getvalue().startswith("solve:   0% iteration 7 · violation 2.5e-01 to 1e-03")
 
 
 def test_plain_lines_become_rarer(capsys, monkeypatch):

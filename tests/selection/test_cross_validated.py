@@ -218,7 +218,7 @@ def test_refusals():
         ("requires y to be passed", lambda: LinearSVCCV().fit(X, None)),
         ("inconsistent numbers", lambda: LinearSVRCV().fit(X, Y_REAL[:5])),
         ("is nan", lambda: LinearSVCCV(Cs=CS, scoring=lambda *a: np.nan).fit(X, Y)),
-        ("outside of the 120 rows", lambda: LinearSVCCV(Cs=CS, cv=[([0, 1, 500], [3])]).fit(X, Y)),
+        ("X has 120 rows", lambda: LinearSVCCV(Cs=CS, cv=[([0, 1, 500], [3])]).fit(X, Y)),
         ("must have rows to train", lambda: LinearSVCCV(Cs=CS, cv=[([0, 1], [])]).fit(X, Y)),
         ("no fold", lambda: LinearSVCCV(Cs=CS, cv=[]).fit(X, Y)),
     ]:

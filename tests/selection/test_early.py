@@ -55,7 +55,7 @@ def test_choice():
     assert np.isnan(choice.means[4])
     np.testing.assert_allclose(choice.std_errors[2], scores[2].std(ddof=1) / np.sqrt(5))
     assert choose(scores[:, :1])[:2] == (3, 3)  # one fold: no standard error
-    with pytest.raises(ValueError, match="nothing to choose from"):
+    with pytest.raises(ValueError, match="none can be chosen"):
         choose(np.full((2, 3), np.nan))
 
 

@@ -106,7 +106,7 @@ def test_callback_may_look_at_copies_of_the_variables(engine):
 def test_what_was_told_keeps_no_data_alive():
     seen = []
     solve(X, Y, callback=seen.append)
-    with pytest.raises(RuntimeError, match="within a callback"):
+    with pytest.raises(RuntimeError, match="inside a callback"):
         seen[0].look()
     assert pickle.loads(pickle.dumps(seen[0]))[:4] == seen[0][:4]
 

@@ -86,7 +86,7 @@ class TestConvergence:
             assert "newton" not in lines_of(ax)
         assert [text.get_text() for text in display.axes_[1].get_legend().get_texts()] == list(BINARY)
         display = ConvergenceDisplay.from_estimator(fits["newton"], x="steps")
-        assert display.ax_.get_xlabel() == "sweeps"
+        assert display.ax_.get_xlabel() == "iterations (sweeps)"
 
     def test_without_bounds_the_violation_is_drawn(self):
         history = BINARY["avsf"].history_.copy()
@@ -316,7 +316,7 @@ class TestFrequency:
         np.testing.assert_allclose(np.ma.filled(mesh.get_array(), 0.0)[:, -1], mean)
 
     def test_wrong_use(self):
-        with pytest.raises(ValueError, match='"avsf" and "hybrid"'):
+        with pytest.raises(ValueError, match='"avsf" or "hybrid"'):
             FrequencyDisplay.from_data(X, Y, solver="baseline")
         with pytest.raises(ValueError, match="loss must be"):
             FrequencyDisplay.from_data(X, Y, loss="huber")

@@ -234,7 +234,7 @@ def test_what_cannot_be_told_of_is_refused(tmp_path):
         write_report(LinearSVC(), tmp_path / "a.html")
     with pytest.raises(ValueError, match="CountVectorizer is not a linear estimator"):
         write_report(CountVectorizer().fit(["a word"]), tmp_path / "a.html")
-    with pytest.raises(ValueError, match="y has the shape"):
+    with pytest.raises(ValueError, match="y has shape"):
         write_report(LinearSVC().fit(X, y), tmp_path / "a.html", data=(X, y[:-1]))
     with pytest.raises(ValueError, match="holds no model that could be evaluated"):
         write_report(make_search(tmp_path / "s"), tmp_path / "a.html", data=(X, y))
@@ -301,7 +301,7 @@ def test_a_large_gap_is_not_green(tmp_path):
         model = LinearSVC(solver="baseline", tol=1e-9, max_iter=1).fit(*make_rows("signs"))
     page = page_of(model, tmp_path)
     assert 'class="verdict warn"><span>Not converged</span> Training was ended by max_iter' in page
-    assert "Allow more time or sweeps" in page
+    assert "Allow more time or iterations" in page
 
 
 def test_accuracy_says_on_which_rows(tmp_path):

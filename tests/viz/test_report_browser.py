@@ -79,7 +79,7 @@ def test_pointing_at_a_line_tells_its_values(page, folder):
     page.move(x, y)
     name, sweep, steps, *_ = tip(page).split("\n")
     machine = next(m for m in read_run(folder)["machines"] if f"class {m['label']}" == name)
-    k = int(sweep.partition(",")[0].removeprefix("sweep ").replace(",", "")) - 1
+    k = int(sweep.partition(",")[0].removeprefix("iteration ").replace(",", "")) - 1
     assert int(steps.removesuffix(" steps").replace(",", "")) == machine["history"]["steps"][k]
     assert page.run(f"document.querySelectorAll('{PLOT} circle.spot').length") == 1
     page.move(1, 1)
@@ -118,9 +118,9 @@ def test_keys_walk_along_the_lines(page, folder):
     live = "document.querySelector('[data-chart=convergence] .live').textContent"
     page.run(f"document.querySelector('{PLOT}').focus()")
     page.press("Home")
-    assert "sweep 1," in page.run(live)
+    assert "iteration 1," in page.run(live)
     page.press("ArrowRight")
-    assert "sweep 2," in page.run(live)
+    assert "iteration 2," in page.run(live)
     first = page.run(live)
     page.press("ArrowDown")
     assert page.run(live).partition(",")[0] != first.partition(",")[0]

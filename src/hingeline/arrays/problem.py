@@ -100,7 +100,9 @@ class ArrayProblem:
         loss.check()
         at_zero = float(xp.max(xp.abs(self.y))) if loss.is_regression else 1.0
         if not self.sum_C > 0.0:
-            raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
+            raise ValueError(
+                f"sample_weight times C is below {SMALLEST_C:g} for every row: there is nothing to train on."
+            )
         check_range(loss, rows.n_rows * float(xp.max(self.C)), self.range_of_q[1], at_zero)
         data = Data(
             DenseRows(np.empty((0, rows.n_features)), rows.bias),

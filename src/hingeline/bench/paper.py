@@ -63,7 +63,7 @@ def paper_cells() -> dict[tuple[str, float, str, float], Cell]:
 
 
 class PaperBench:
-    """The experiments on the data that is there; finished trainings are kept in ``out`` and not run again."""
+    """The experiments on the available data; finished trainings are kept in ``out`` and not run again."""
 
     def __init__(self, deadline: float, out: Path, seeds: int = 1) -> None:
         self.deadline, self.seeds = deadline, seeds

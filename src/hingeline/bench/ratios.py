@@ -14,7 +14,7 @@ LARGE_C = 10.0  # from here on, dual coordinate descent as LIBLINEAR does it is 
 
 
 class Ratio(NamedTuple):
-    """A ratio of seconds, NaN if it is not known; with ``bound`` it is a lower bound, since the numerator was late."""
+    """A ratio of seconds, NaN if unknown; with ``bound`` it is a lower bound, since the numerator was late."""
 
     value: float
     bound: bool

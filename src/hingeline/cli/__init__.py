@@ -31,7 +31,7 @@ COMMANDS = (
 WORTH_A_WORD = 0.5  # seconds of compiling
 EXAMPLES = """\
 examples:
-  hingeline demo                                  beside scikit-learn on built-in data: a table and a picture
+  hingeline demo                                  compared with scikit-learn on built-in data: a table and a picture
   hingeline train -s 3 -c 1 data.svm model        LIBLINEAR's options; the model is in its format
   hingeline predict test.svm model predictions    writes labels, prints the accuracy
   hingeline search data.svm --model model         chooses C by cross-validation, and trains with it
@@ -78,11 +78,11 @@ def _tell_of_compiling() -> None:
 
     seconds = compile_seconds()
     if seconds > WORTH_A_WORD and sys.stderr is not None and sys.stderr.isatty():
-        print(f"compiling, once, took {seconds:.1f} s more (`hingeline warmup` does it beforehand)", file=sys.stderr)
+        print(f"compiling, once, took {seconds:.1f} s more (`hingeline warmup` does it in advance)", file=sys.stderr)
 
 
 def parser_of(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
-    """Return the parser of some commands. Their modules are imported: a command should not wait for the others'."""
+    """Return the parser of some commands. Only their modules are imported, so that no command waits for the others."""
     parser = argparse.ArgumentParser(
         prog="hingeline",
         description="Fast linear support vector machines, with a certificate of optimality on every model.",

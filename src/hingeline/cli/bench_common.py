@@ -67,7 +67,7 @@ def datasets_of(args: argparse.Namespace, known: Sequence[str], most_classes: fl
             print(f"skipped: {error}", file=sys.stderr)
     if not usable:
         wanted = ", ".join(args.datasets or known)
-        raise ValueError(f"--data-dir {args.data_dir}: found none of {wanted}; name another folder or other data.")
+        raise ValueError(f"--data-dir {args.data_dir}: found none of {wanted}; choose another folder or other data.")
     return usable
 
 

@@ -16,22 +16,22 @@ def add_parser(commands: Any) -> None:
     """Add the command to the subparsers ``commands``."""
     parser = commands.add_parser(
         "convert",
-        help="svmlight text to a memory-mapped dataset",
+        help="convert svmlight text to a memory-mapped dataset",
         description="Convert svmlight text of any size (plain, gz, bz2, xz, zst) into a folder that opens at once.",
         formatter_class=HelpFormatter,
     )
     parser.add_argument("data", type=Path, metavar="DATA", help="the text")
-    parser.add_argument("dataset", type=Path, metavar="DATASET", help="the folder to make")
+    parser.add_argument("dataset", type=Path, metavar="DATASET", help="the folder to create")
     add_memory(parser)
     parser.add_argument(
         "--zero-based",
         action="store_true",
-        help="columns count from 0, though no column 0 occurs (if one occurs, this is noticed)",
+        help="columns count from 0 (detected automatically if a column 0 occurs)",
     )
     parser.add_argument(
         "--columns", type=positive_int, metavar="N", help="number of columns, if the text does not use the last ones"
     )
-    parser.add_argument("--force", action="store_true", help="replace a dataset that exists already")
+    parser.add_argument("--force", action="store_true", help="replace an existing dataset")
     parser.set_defaults(run=run)
 
 

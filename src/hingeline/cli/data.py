@@ -20,7 +20,7 @@ MOST_LABELS_SHOWN = 20
 
 def add_parser(commands: Any) -> None:
     """Add the command and its four verbs to the subparsers ``commands``."""
-    parser = commands.add_parser("data", help="data sets by name, their statistics, and made-up ones")
+    parser = commands.add_parser("data", help="data sets by name, their statistics, and synthetic ones")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     shared = {"formatter_class": HelpFormatter}
 
@@ -50,7 +50,7 @@ def add_parser(commands: Any) -> None:
 
     text = "Make a synthetic two-class dataset of any size: Zipf-distributed features, a hidden linear rule, noise."
     verb = verbs.add_parser("make", help="a synthetic dataset of any size", description=text, **shared)
-    verb.add_argument("dataset", type=Path, metavar="OUT", help="the folder to make")
+    verb.add_argument("dataset", type=Path, metavar="OUT", help="the folder to create")
     verb.add_argument("--rows", type=positive_int, required=True, metavar="N", help="number of rows")
     add_columns(verb, "number of columns")
     verb.add_argument("--nnz", type=positive_int, required=True, metavar="K", help="non-zeros in each row")
@@ -61,10 +61,10 @@ def add_parser(commands: Any) -> None:
         metavar="A",
         help="the column of rank r is drawn in proportion to r^-A",
     )
-    verb.add_argument("--noise", type=non_negative_float, default=0.02, metavar="S", help="share of wrong labels")
+    verb.add_argument("--noise", type=non_negative_float, default=0.02, metavar="S", help="fraction of wrong labels")
     verb.add_argument("--seed", type=natural, default=0, metavar="N", help="the same arguments give the same data")
     verb.add_argument("--values", action="store_true", help="values in (0, 1] instead of ones, which are not stored")
-    verb.add_argument("--force", action="store_true", help="replace a dataset that exists already")
+    verb.add_argument("--force", action="store_true", help="replace an existing dataset")
     verb.set_defaults(run=run_make)
 
 
@@ -102,7 +102,7 @@ def run_info(args: argparse.Namespace) -> int:
     path = Path(args.name) if Path(args.name).exists() else fetched
     if not path.exists() and args.name not in known:
         raise ValueError(
-            f"{args.name}: there is no such file or folder, and no data set of that name: see `hingeline data list`."
+            f"{args.name}: there is no such file, folder or data set; `hingeline data list` shows the known names."
         )
     entry = known[args.name] if args.name in known and path == fetched else None
     if args.json:
@@ -181,7 +181,7 @@ def run_fetch(args: argparse.Namespace) -> int:
     print_written(description, folder / entry.name, now() - began)
     if description.rows != entry.rows or entry.nonzeros not in (None, description.nonzeros):
         print(
-            f"warning: another size was expected: {entry.rows:,} rows, {_count(entry.nonzeros)} non-zeros",
+            f"warning: the size differs from the expected {entry.rows:,} rows, {_count(entry.nonzeros)} non-zeros",
             file=sys.stderr,
         )
     return 0

@@ -28,7 +28,7 @@ def read_rows(name: str, quiet: bool = False, label: str | None = None) -> tuple
         assert y is not None
         return X, y
     if looks_like_table(name):
-        raise ValueError(f"{name} is a table: name the column of its labels (--label COLUMN).")
+        raise ValueError(f"{name} is a table: add --label COLUMN with the name of its label column.")
     if name != STANDARD and Path(name).is_dir():
         from hingeline.io import open_dataset
 
@@ -37,7 +37,7 @@ def read_rows(name: str, quiet: bool = False, label: str | None = None) -> tuple
         with counting("reading", wanted=not quiet) as bar:
             X, y = load_svmlight(standard_input() if name == STANDARD else name, zero_based=False, progress=bar)
     if y.size == 0:
-        raise ValueError(f"{name}: it holds no rows; at least one is needed.")
+        raise ValueError(f"{name}: it holds no rows; training needs at least one.")
     return X, y
 
 

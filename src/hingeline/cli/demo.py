@@ -1,4 +1,4 @@
-"""``hingeline demo``: training time and quality over C on built-in data, beside scikit-learn's LinearSVC.
+"""``hingeline demo``: training time and quality over C on built-in data, compared with scikit-learn's LinearSVC.
 
 hingeline's engines train the same classifier (hinge loss, no intercept) until a certificate proves that it is as good
 as asked for. scikit-learn's LinearSVC runs with the tolerance and the limit of iterations that it comes with; how far
@@ -28,7 +28,7 @@ WIDTHS = (7, 9, 8, 8, 8, 12, 8)
 LEGEND = """\
 hingeline: seconds of LinearSVC's engine "auto"; avsf, baseline: the two engines of the paper alone
 scikit-learn: its LinearSVC with its default tol and max_iter
-gap: how far the model can be from the optimum, as a share of the objective; hingeline proves it for every fit"""
+gap: how far the model can be from the optimum, as a fraction of the objective; hingeline proves it for every fit"""
 
 
 FLOOR = 1e-6  # smaller gaps are drawn here
@@ -52,7 +52,7 @@ def add_parser(commands: Any) -> None:
     text = "Train a linear SVM over a grid of C on built-in, text-like data, with hingeline and scikit-learn."
     parser = commands.add_parser(
         "demo",
-        help="hingeline beside scikit-learn on built-in data: a table and a picture",
+        help="compare hingeline with scikit-learn on built-in data: a table and a picture",
         description=f"{text} Prints a table and saves a picture of time and quality.",
         formatter_class=HelpFormatter,
     )
@@ -182,7 +182,7 @@ def _can_save(out: str) -> bool:
         kinds = ", ".join(sorted(FigureCanvasAgg.get_supported_filetypes()))
         raise ValueError(f"--out {out}: unknown kind of picture {path.suffix!r}; choose one of {kinds}")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"--out {out}: the folder {path.parent} does not exist: make it first")
+        raise ValueError(f"--out {out}: the folder {path.parent} does not exist; create it first")
     return True
 
 
@@ -196,7 +196,7 @@ def _plot(results: dict[float, dict[str, Cell]], args: argparse.Namespace) -> No
     quality.set(title="How far the model is from the optimum", ylabel="relative gap, at least 1e-6")
     if "eps" not in args:
         quality.axhline(args.gap, color="0.5", linestyle=":", zorder=0)
-        quality.annotate("asked for", (min(results), args.gap), (0, 3), textcoords="offset points", fontsize="small")
+        quality.annotate("requested", (min(results), args.gap), (0, 3), textcoords="offset points", fontsize="small")
     handles, labels = time.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     figure.suptitle(f"Linear SVM on {args.rows:,} text-like rows with {args.columns:,} features", fontsize="medium")

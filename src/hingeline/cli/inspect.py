@@ -1,4 +1,4 @@
-"""``hingeline inspect``: what a model file is: problem, certificate, sizes, features that weigh most."""
+"""``hingeline inspect``: describes a model file: problem, certificate, sizes, largest weights."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _print(name: str, size: int | None, found: Description) -> None:
         for key, value in found.certificate.items():
             _field(key.replace("_", " "), f"{value:.6g}" if isinstance(value, float) else str(value))
     else:
-        _field("certificate", "none: LIBLINEAR's files hold only weights")
+        _field("certificate", "none: LIBLINEAR's files only hold weights")
     for output in found.outputs[:MOST_OUTPUTS]:
         title = "" if output.label is None else f"label {output.label}: "
         print(f"\n{title}intercept {output.intercept:.6g}, length of w {output.length:.6g}")

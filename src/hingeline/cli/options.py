@@ -1,4 +1,4 @@
-"""What commands share: types for argparse, so that wrong usage is reported before any work is done; exit status."""
+"""What commands share: argparse types, which report wrong usage before any work is done, and the exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N = TypeVar("N", int, float)
 
 
 class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Shows the defaults that say something: not None, not False, and not what the help has told already."""
+    """Shows defaults that are informative: not None, not False, and not already in the help text."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         told = action.help is not None and "default" in action.help

@@ -39,11 +39,11 @@ def parse_predict(parser: argparse.ArgumentParser, words: Sequence[str]) -> Pred
     short, long, operands = sort_words(words, FLAGS, VALUED)
     own = own_options(parser).parse_args(long)
     if len(operands) != 3:
-        refuse(parser, "three files are needed: DATA MODEL OUTPUT")
+        refuse(parser, "name three files: DATA MODEL OUTPUT")
     given = dict(short)
     probabilities = whole(given, "b", 0)
     if probabilities not in (0, 1):
-        raise ValueError(f"-b {probabilities}: 0 or 1 is needed.")
+        raise ValueError(f"-b {probabilities}: must be 0 or 1.")
     data, model, output = operands
     if data == model == STANDARD:
         parser.error("only one of DATA and MODEL can be standard input")
@@ -60,11 +60,11 @@ standard output (the accuracy is then printed to standard error).
 
   -b 1        write probabilities too, for logistic regression
   -q          do not print the accuracy
-  --scores    write the scores (decision values) behind each label; the first line names the classes that they are for
-              (of two classes the first: a positive score stands for it)
+  --scores    write the scores (decision values) after each label; the first line names their classes (of two classes
+              the first: a positive score stands for it)
   --label COLUMN
-              DATA is a table (.csv, .tsv, .parquet; - is CSV) with this column of labels; a table without labels needs
-              no such column, and no accuracy is printed
+              DATA is a table (.csv, .tsv, .parquet; - is CSV) with this label column; leave the option out if the table
+              has no labels: then no accuracy is printed
   --json      print the accuracy, or the error of a regression, as one JSON object
   --help      this text
 """

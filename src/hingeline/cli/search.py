@@ -31,8 +31,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "search",
         help="choose C by cross-validation: a table, a file and a plot",
-        description="Choose C by cross-validation on a grid; each fit starts from that of the previous C. If it was "
-        "interrupted, the same command continues from what is done.",
+        description="Choose C by cross-validation on a grid; each fit starts from that of the previous C. If a search "
+        "was interrupted, the same command continues it.",
         formatter_class=HelpFormatter,
     )
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         choice = _search(args, study, record, scoring)
     except KeyboardInterrupt:
         kept = len(record.table.cells)
-        print(f"interrupted; {kept} fits are kept in {record.folder}, the same command continues", file=sys.stderr)
+        print(f"interrupted; {kept} fits are kept in {record.folder}: the same command continues", file=sys.stderr)
         return INTERRUPTED
     return _conclude(args, record, choice, X, y)
 
@@ -242,7 +242,7 @@ def _warn_of(table: Table) -> None:
 def _print_choice(table: Table, choice: Choice) -> None:
     skipped = sum((k, 0) not in table.cells for k in range(table.Cs.size))
     if skipped:
-        print(f"{skipped} larger C skipped: scores fall, they can no longer win (--no-early-stop tries them)")
+        print(f"{skipped} larger C skipped: scores fall, so they can no longer win (--no-early-stop tries them)")
     best, one_se = float(table.Cs[choice.best]), float(table.Cs[choice.one_se])
     print(f"best C = {best:g} ({choice.means[choice.best]:.4f})")
     print(f"smallest C within one standard error = {one_se:g} ({choice.means[choice.one_se]:.4f})")
@@ -255,9 +255,9 @@ def _edge_hint(table: Table, choice: Choice) -> str | None:
     """Return a hint if the best C is the first or the last of several: a better one may lie beyond."""
     first, last = float(table.Cs[0]), float(table.Cs[-1])
     if table.Cs.size > 1 and choice.best == table.Cs.size - 1:
-        return f"the best C is the largest that was tried: try larger ones (--c-max {100.0 * last:g})"
+        return f"the best C is the largest one tried: try larger ones (--c-max {100.0 * last:g})"
     if table.Cs.size > 1 and choice.best == 0:
-        return f"the best C is the smallest that was tried: try smaller ones (--c-min {first / 100.0:g})"
+        return f"the best C is the smallest one tried: try smaller ones (--c-min {first / 100.0:g})"
     return None
 
 

@@ -84,7 +84,7 @@ def check(args: argparse.Namespace) -> None:
     if args.weight and args.loss in REGRESSIONS:
         args.parser.error("--weight: a regression has no classes to weight")
     if args.free and args.bias != 1.0:
-        args.parser.error("-R: there is no bias that could be left unregularised; add -B 1")
+        args.parser.error("-R: there is no bias to leave unregularised; add -B 1")
     if args.free and not any(known.loss == args.loss and known.can_free_bias for known in SEARCHED):
         args.parser.error(f"-R: not available for the loss {args.loss}")
 
@@ -113,7 +113,7 @@ def estimator_of(args: argparse.Namespace, grid: np.ndarray, y: np.ndarray) -> A
     from hingeline import LinearSVCCV, LinearSVRCV, LogisticRegressionCV
 
     if not 2 <= args.folds <= y.size:
-        raise ValueError(f"-v {args.folds}: between 2 and {y.size} folds can be made of {y.size} rows.")
+        raise ValueError(f"-v {args.folds}: {y.size} rows can be cut into 2 to {y.size} folds.")
     kind: Any = LinearSVCCV
     splitter: Any = StratifiedKFold
     own: dict[str, Any] = {"loss": args.loss, "class_weight": dict(class_weights(args)) or None}

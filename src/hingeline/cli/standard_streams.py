@@ -13,7 +13,7 @@ STANDARD = "-"
 
 @contextmanager
 def open_output(name: str) -> Iterator[BinaryIO]:
-    """Open a file to write, which appears as a whole or not at all."""
+    """Open a file to write, which appears completely or not at all."""
     if name == STANDARD:
         if sys.stdout is None:
             raise OSError("-: standard output is closed; name a file.")

@@ -80,7 +80,7 @@ def _conclude(trained: Trained, options: TrainOptions, X: Any, y: np.ndarray, co
 
     interrupted = any(s.stop_reason == "interrupted" for s in trained.solutions)
     if interrupted and options.model is None and options.run is None:
-        warn(f"interrupted: {unfinished(trained)}; no model is written, since no file was named for it")
+        warn(f"interrupted: {unfinished(trained)}; no model was written, since no MODEL file was named")
         return INTERRUPTED
     places = _save(trained, options, X, y, command)
     out = results_beside(options.model)

@@ -66,14 +66,14 @@ def parse_train(parser: argparse.ArgumentParser, words: Sequence[str]) -> TrainO
     settings.check()
     folds = whole(given, "v", DEFAULT_FOLDS) if search or "v" in given else None
     if folds is not None and folds < 2:
-        raise ValueError(f"-v {folds}: cross validation needs two folds or more.")
+        raise ValueError(f"-v {folds}: cross validation needs at least two folds.")
     if search and not settings.solver_type.can_search:
         choice = numbers_with(can_search=True)
         raise ValueError(f"-C: not available for -s {settings.type}; choose -s {choice}.")
     if own.checkpoint is not None and folds is not None:
         parser.error("--checkpoint: not available with -v or -C, which train no model")
     if own.checkpoint_every is not None and own.checkpoint is None:
-        parser.error("--checkpoint-every: there is nothing to save without --checkpoint FILE")
+        parser.error("--checkpoint-every: has no effect without --checkpoint FILE")
     if own.run is not None and folds is not None:
         parser.error("--run: not available with -v or -C, which train no model")
     return TrainOptions(
@@ -132,7 +132,7 @@ LIBLINEAR's options, with the same meanings and defaults:
 {_types_text()}
   -c C        weight of the loss (default 1)
   -p EPSILON  half the width of the tube of regression (default 0.1)
-  -n NU       share of outliers of the one-class SVM (default 0.5)
+  -n NU       fraction of outliers of the one-class SVM (default 0.5)
   -e EPS      tolerance (default {_tolerances_text()})
   -B BIAS     append a constant feature of this value, unless below zero (default -1)
   -R          do not regularise its weight; needs -B 1 (for -s {numbers_with(can_free_bias=True)})
@@ -149,12 +149,11 @@ hingeline's own:
   --threads N        threads, over the classes or the rows, or all: one per core (default 1)
   --seed N           seed of the order of visits and of the folds (default 0)
   --max-time S       seconds after which training ends, with the best model so far
-  --checkpoint FILE  save the state now and then and when interrupted; continue from FILE if it exists
+  --checkpoint FILE  save the state at intervals and when interrupted; continue from FILE if it exists
   --checkpoint-every S
-                     seconds between two saves, which wait for the end of a sweep: what a process that is killed loses
-                     (default 20, growing to 300)
-  --run DIR          write a folder for "hingeline report": how training went, and the model (which goes to MODEL as
-                     well only if that is named)
+                     seconds between two saves, which wait for the end of a sweep (default 20, growing to 300)
+  --run DIR          write a folder for "hingeline report": how training went, and the model (also written to MODEL if
+                     that is named)
   --json             print the results as one JSON object
   --help             this text
 """

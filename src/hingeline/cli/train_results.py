@@ -23,7 +23,7 @@ def print_summary(trained: Trained, out: Any) -> None:
     for label, s in zip(labels_of(trained), trained.solutions, strict=True):
         name, c = "" if label is None else f"label {label}: ", s.certificate
         print(
-            f"{name}{s.solver}, {s.n_iter} sweeps, {s.n_steps} steps, {s.seconds:.3g} s, objective {c.primal:.6g}, "
+            f"{name}{s.solver}, {s.n_iter} iterations, {s.n_steps} steps, {s.seconds:.3g} s, objective {c.primal:.6g}, "
             f"relative gap {c.gap:.1e}, violation {c.violation:.1e} ({s.stop_reason})",
             file=out,
         )

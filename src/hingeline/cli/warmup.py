@@ -23,8 +23,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "warmup",
         help="compile the kernels and cache them on disk",
-        description="Train small problems, so that all kernels of their kind are compiled and cached: nothing is "
-        "compiled when such a problem is trained later.",
+        description="Train small problems, so that all kernels for problems of their kind are compiled and cached. "
+        "Nothing is compiled when such a problem is trained later.",
         epilog="kinds:\n" + "\n".join(f"  {kind:16}{what}" for kind, what in KINDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     """Train small problems of each kind in each layout, and print how long it took."""
     unknown = [kind for kind in args.kinds if kind not in KINDS]
     if unknown:
-        args.parser.error(f"there is no kind {unknown[0]!r}: choose among {', '.join(KINDS)}")
+        args.parser.error(f"unknown kind {unknown[0]!r}: choose among {', '.join(KINDS)}")
     from hingeline.kernels.cache import needed
     from hingeline.progress import StepsBar, open_screen
 

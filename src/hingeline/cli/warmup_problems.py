@@ -1,6 +1,6 @@
-"""What ``hingeline warmup`` trains: problems of each kind, so different that they ask for every kernel of it.
+"""What ``hingeline warmup`` trains: problems of each kind that together need every kernel of that kind.
 
-``tools/check_warmup.py`` checks that: it uses each kind on other data and lists kernels that were not asked for here.
+``tools/check_warmup.py`` checks this: it uses each kind on other data and lists kernels that were not needed here.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def sort_words(words: Sequence[str], flags: str, valued: str) -> Words:
         elif re.fullmatch(r"-w[+-]?\d{1,10}" if word[1] == "w" else r"-.", word) and word[1] in valued:
             value = _next(rest)
             if not value:
-                raise ValueError(f"{word}: a value must follow.")
+                raise ValueError(f"{word}: needs a value.")
             sorted_words.short.append((word[1:], value[0]))
         else:
             raise ValueError(f"unknown option: {word} (see --help)")
@@ -81,7 +81,7 @@ def whole(given: dict[str, str], key: str, default: int) -> int:
     """Return the value of LIBLINEAR's option ``key``, a whole number."""
     text = given.get(key, str(default))
     if not re.fullmatch(r"[+-]?\d{1,9}", text):
-        raise ValueError(f"-{key} {text}: a whole number is needed.")
+        raise ValueError(f"-{key} {text}: must be a whole number.")
     return int(text)
 
 
@@ -93,7 +93,7 @@ def number(given: dict[str, str], key: str, default: float) -> float:
     except ValueError:
         value = float("nan")
     if isnan(value):
-        raise ValueError(f"-{key} {text}: a number is needed.")
+        raise ValueError(f"-{key} {text}: must be a number.")
     return value
 
 

@@ -28,7 +28,7 @@ from ..solvers.dual.active_sweep import Seen, visit_active, with_adjusted_p_max
 from ..solvers.state import packed_variables
 from ..solvers.visit_order import new_accounts, order_visits
 
-PIECES = 16  # of a sweep: partitions of a worker take turns, so that their variables react to each other
+PIECES = 16  # pieces of a sweep: a worker's partitions take turns, so that their variables react to each other
 
 
 class Ascended(NamedTuple):
@@ -60,7 +60,7 @@ class Ascended(NamedTuple):
 class Ascent:
     """The dual variables of one partition, with what the hybrid has learned about them.
 
-    ``alpha`` is what all workers agree on. A round proposes changes, and ``take`` takes a share of them.
+    ``alpha`` is what all workers agree on. A round proposes changes, and ``take`` applies a fraction of them.
     """
 
     def __init__(self, problem: Problem, alpha: Vector, seed: int, between: Callable[[], None]) -> None:
@@ -97,7 +97,7 @@ class Ascent:
         self._seen = Seen(D_ref=self._seen.D_ref)
 
     def visit(self, u: Vector, piece: int) -> None:
-        """Do a piece of the sweep; u moves along."""
+        """Do a piece of the sweep; updates u."""
         first, last = part_bounds(self._I.size, PIECES, piece)
         if first == last:
             return
@@ -111,7 +111,7 @@ class Ascent:
         self._seen = seen
 
     def end_sweep(self) -> Seen:
-        """Leave variables out that press against their bounds; returns what the sweep has seen."""
+        """Drop variables that press against their bounds; returns what the sweep has seen."""
         if self._I.size:
             self._preferences = with_adjusted_p_max(self._preferences, Preferences().p_max, self._seen)
             self._shrink(self._seen)
@@ -126,7 +126,7 @@ class Ascent:
         self._sweeps += 1
 
     def terms(self, share: float) -> float:
-        """Return the dual's terms of these variables if a share of the change is taken."""
+        """Return the dual's terms of these variables after this fraction of the change."""
         a, problem = self._after(share), self.problem
         fixed = (problem.loss, problem.y, problem.C_values, a, 1.0)
         return sum(sum_dual_terms(*fixed, begin, end) for begin, end in self._passes.slices(a.size))
@@ -139,7 +139,7 @@ class Ascent:
         for bound in (
             lower,
             upper,
-        ):  # exactly: a variable that misses its bound by a rounding is never seen to be there
+        ):  # exactly, since a variable that misses its bound by rounding does not count as being there
             at_bound = beta == bound(loss, self._variables.C)
             proposed[at_bound] = np.broadcast_to(bound(loss, C), proposed.shape)[at_bound]
         if share < 1.0:
@@ -147,5 +147,5 @@ class Ascent:
         return np.ascontiguousarray(proposed)
 
     def take(self, share: float) -> None:
-        """Make a share of the change part of alpha."""
+        """Add this fraction of the change to alpha."""
         self.alpha[:] = self._after(share)

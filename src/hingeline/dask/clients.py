@@ -1,4 +1,4 @@
-"""Which cluster the work goes to: the client that was named, the current one, or a cluster of our own."""
+"""Which cluster does the work: that of the given client, the current one, or a new local one."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def current_client(client: Client | None = None) -> Client | None:
 
 @contextmanager
 def some_client(client: Client | None = None) -> Iterator[tuple[Client, bool]]:
-    """Yield a client, now the current one, and whether it is of a cluster that was started here, to be closed again.
+    """Yield a client, made the current one, and whether its cluster was started here and will be closed again.
 
-    Such a cluster has a worker for each core, all of them in this process: they share its memory, so nothing is copied,
-    and kernels do not hold Python's lock.
+    Such a cluster has one worker per core, all in this process: they share its memory, so nothing is copied, and
+    kernels do not hold the GIL.
     """
     found = current_client(client)
     if found is not None:

@@ -1,4 +1,4 @@
-"""What rounds cost: counted while they happen."""
+"""What rounds cost, counted as they happen."""
 
 from __future__ import annotations
 

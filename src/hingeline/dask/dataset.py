@@ -26,16 +26,16 @@ def open_dataset(
     Parameters
     ----------
     path : str or path
-        The folder that ``hingeline convert`` or ``hingeline.io.write_dataset`` has made.
+        A folder made by ``hingeline convert`` or ``hingeline.io.write_dataset``.
     n_partitions : int, optional
-        Blocks, which hold about the same number of stored values each. None: one for each thread of the cluster.
+        Number of blocks, which hold about the same number of stored values each. None: one per thread of the cluster.
     client : Client, optional
-        None: the current one, if there is any.
+        None: the current client, if there is one.
 
     Returns
     -------
     X : dask.array.Array of shape (n_rows, n_features)
-        Its blocks are SciPy CSR matrices, memory-mapped: they take memory as they are read.
+        Its blocks are memory-mapped SciPy CSR matrices: they take memory only as they are read.
     y : dask.array.Array of shape (n_rows,)
         Labels.
     """

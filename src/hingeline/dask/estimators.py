@@ -12,30 +12,31 @@ from .on_dask import ClassifierOnDask, OnDask
 class LinearSVC(ClassifierOnDask, local.LinearSVC):
     """Linear support vector classifier, trained on a Dask cluster.
 
-    The model and its certificate are those of one machine. ``fit`` takes Dask arrays (dense or SciPy CSR
-    blocks), Dask dataframes, lists of delayed or futures, dataset folders, and what ``hingeline.dask.read_svmlight``
+    The model and its certificate are the same as on one machine. ``fit`` takes Dask arrays (dense or SciPy CSR blocks),
+    Dask dataframes, lists of delayed objects or futures, dataset folders, and what ``hingeline.dask.read_svmlight``
     returns. Rows stay on their workers.
 
     Parameters
     ----------
     solver : {"auto", "newton", "newton_cg", "cocoa", "one_worker"}
-        Method. "auto" chooses by what steps, rounds and bytes cost; one worker trains what is small.
+        The method. "auto" chooses by the cost of steps, rounds and bytes; small problems are trained on one worker.
     client : dask.distributed.Client, optional
-        None: the current one. If there is none, a cluster is started in this process, and closed at the end.
+        None: the current client. If there is none, a cluster is started in this process and closed at the end.
     penalty, loss, dual, tol, gap_tol, C, multi_class, fit_intercept, intercept_scaling, class_weight, max_iter,
     max_time, warm_start, keep_dual, n_jobs, random_state, verbose
         As in ``hingeline.LinearSVC``. The penalty is "l2", several classes are trained one against the rest, and
-        ``n_jobs`` is None: other values raise an error. ``max_iter`` counts iterations of the method; each takes some
-        rounds. ``warm_start`` begins at the weights of the last model.
+        ``n_jobs`` is None: other values raise an error. ``max_iter`` counts iterations of the method; each takes
+        several rounds. ``warm_start`` starts from the weights of the last model.
 
     Attributes
     ----------
     dual_coef_, support_ : Dask arrays
-        As in ``hingeline.LinearSVC``; computed when they are asked for.
+        As in ``hingeline.LinearSVC``, but lazy: computed on request.
     history_ : structured ndarray
-        Besides what ``hingeline.LinearSVC`` keeps: seconds ``computing`` and ``communicating``, and ``bytes`` sent.
+        As in ``hingeline.LinearSVC``, with three more fields: seconds ``computing`` and ``communicating``, and
+        ``bytes`` sent.
     coef_, intercept_, classes_, ...
-        All others are those of ``hingeline.LinearSVC``.
+        All others are as in ``hingeline.LinearSVC``.
     """
 
     _local = local.LinearSVC
@@ -50,8 +51,8 @@ class LogisticRegression(ClassifierOnDask, local.LogisticRegression):
         As in ``hingeline.dask.LinearSVC``.
     penalty, dual, tol, gap_tol, C, fit_intercept, intercept_scaling, class_weight, random_state, max_iter, max_time,
     verbose, warm_start, keep_dual, n_jobs, l1_ratio, multi_class
-        As in ``hingeline.LogisticRegression``, with the limits of ``hingeline.dask.LinearSVC``: there is no multinomial
-        problem on Dask.
+        As in ``hingeline.LogisticRegression``, with the restrictions of ``hingeline.dask.LinearSVC``: the multinomial
+        problem is not available on Dask.
 
     Attributes
     ----------
@@ -80,7 +81,7 @@ class LinearSVR(OnDask, local.LinearSVR):
         As in ``hingeline.dask.LinearSVC``.
     epsilon, tol, C, loss, quantile, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, max_time,
     gap_tol, warm_start, keep_dual, n_jobs
-        As in ``hingeline.LinearSVR``, with the limits of ``hingeline.dask.LinearSVC``.
+        As in ``hingeline.LinearSVR``, with the restrictions of ``hingeline.dask.LinearSVC``.
 
     Attributes
     ----------

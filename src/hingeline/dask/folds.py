@@ -13,8 +13,8 @@ from ..estimators.labels import number_labels
 class Fold:
     """One fold of several, stratified in each partition.
 
-    The rows of a class, in random order, take turns in being held out. What is drawn depends on the seed and the number
-    of the partition alone, so that every task finds the same rows and nothing is kept.
+    The rows of a class, in random order, take turns in being held out. The draw depends only on the seed and the number
+    of the partition, so every task finds the same rows and nothing needs to be stored.
 
     Attributes
     ----------

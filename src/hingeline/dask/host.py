@@ -1,7 +1,7 @@
 """What lives on a worker: an actor that holds the partitions there, and the problems that are trained on them.
 
-An actor stays where it is: its state is never copied to another worker, and it is gone when its worker is. A message
-names the problem that it is about; a host that does not know the problem says so, and is told.
+An actor stays on its worker: its state is never copied to another one, and is lost with the worker. A message names its
+problem; a host that does not know the problem says so, and is told.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Host:
         self._data: dict[float, dict[int, Data]] = {}
         self._residents: dict[str, Resident] = {}
         self._whole: dict[float, Data] = {}  # the rows of all hosts, if this one has gathered them, by their bias
-        self._labels: dict[Any, GatheredRows] = {}  # what was last learned from all rows, if they have no weights
+        self._labels: dict[Any, GatheredRows] = {}  # labels or targets of all rows in the last problem without weights
         self._alphas: dict[str, dict[int, np.ndarray]] = {}
         self._room: dict[int, Vectors] = {}
         self._of_target: dict[int, tuple[Target, np.ndarray]] = {}  # labels or targets of the last problem
@@ -79,7 +79,7 @@ class Host:
         return __version__
 
     async def cancel(self) -> None:
-        """End what is being done, within a slice of work."""
+        """Stop the current work, within one slice."""
         self._cancelled = True
 
     def _check(self) -> None:
@@ -87,7 +87,7 @@ class Host:
             raise CancelledError
 
     def open(self, name: str, spec: Spec, w: np.ndarray | None) -> Reply:
-        """Begin a problem, with dual variables that fit w if that is given."""
+        """Begin a problem, with dual variables that match w if that is given."""
         started = now()
         self._cancelled, self._ends, self._progress = False, False, None
         try:
@@ -112,7 +112,7 @@ class Host:
         return self._data[bias]
 
     def _values(self, number: int, spec: Spec) -> np.ndarray:
-        """Return what is to be learned from a partition; problems that differ in C or loss share it."""
+        """Return the labels or targets of a partition; problems that differ in C or loss share them."""
         if number not in self._of_target or self._of_target[number][0] != spec.target:
             values = spec.target.values(self._blocks[number].y)
             self._of_target[number] = (spec.target, values)
@@ -137,7 +137,7 @@ class Host:
     ) -> Reply:
         """Gather all rows, unless they are here already, and train as on one machine, from w; alpha stays here.
 
-        ``afresh`` says that what is here may be in another order: hosts have changed since.
+        ``afresh`` says that the rows here may be in another order, since hosts have changed.
         """
         if afresh:
             self._whole, self._labels = {}, {}
@@ -190,18 +190,18 @@ class Host:
         return await loop.run_in_executor(self._worker.executors["actor"], timed)
 
     def _note(self, progress: Progress) -> bool:
-        """Take down how far training has come; true if it is to end."""
+        """Store how far training has come; return True if it should end."""
         self._progress = progress._replace(look=Look())
         return self._ends
 
     async def progress(self, ends: bool) -> Progress | None:
-        """Return how far training on this worker has come; ``ends`` says that it is to end."""
+        """Return how far training on this worker has come; ``ends`` tells it to end."""
         self._ends = ends
         return self._progress
 
     def take_alpha(self, name: str, number: int) -> np.ndarray:
         """Hand over the dual variables of a partition; a problem that has handed over all of them has ended."""
-        with self._lock:  # tasks ask for it, and a worker may have several threads for these
+        with self._lock:  # tasks call this, and a worker may have several threads for tasks
             if name in self._residents:
                 resident = self._residents.pop(name)
                 resident.leave_room()
@@ -243,9 +243,9 @@ class Host:
 
 @cache
 def exit_quickly() -> None:
-    """Let a worker process end without a last search for garbage: all that numba has loaded would be looked through.
+    """Let a worker process end without a last garbage collection, which would go through all that numba has loaded.
 
-    That takes longer than a worker has before its nanny kills it, if the machine is busy.
+    On a busy machine that takes longer than a worker has before its nanny kills it.
     """
     if multiprocessing.parent_process() is not None:
         atexit.register(gc.freeze)

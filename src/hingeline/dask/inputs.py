@@ -1,7 +1,7 @@
-"""What users hand over, as futures of pieces: Dask arrays and dataframes, lists of delayed or futures, folders, arrays.
+"""Users' input as futures of pieces: Dask arrays and dataframes, lists of delayed objects or futures, folders, arrays.
 
-The pieces of X, y and sample_weight with the same number belong together. Whether they have the same number of rows is
-seen on the workers.
+The pieces of X, y and sample_weight with the same number belong together. The workers check that they have the same
+number of rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def partitions_of(
     """
     if isinstance(X, Partitions):
         if y is not None or sample_weight is not None:
-            raise ValueError("Partitions hold y and sample_weight already: give X alone.")
+            raise ValueError("Partitions already hold y and sample_weight: pass X alone.")
         return X
     if isinstance(X, (str, PathLike)):
         X, labels = open_dataset(X, client=client)
@@ -57,8 +57,8 @@ def partitions_of(
         columns.append(_compute(client, pieces_of(cut_like(values, chunks, name), name)))
         if len(columns[-1]) != len(columns[0]):
             raise ValueError(
-                f"X has {len(columns[0])} partitions, {name} has {len(columns[-1])}: they must match. Rechunk or "
-                f"repartition {name} as X is."
+                f"X has {len(columns[0])} partitions, but {name} has {len(columns[-1])}: they must match. Rechunk or "
+                f"repartition {name} like X."
             )
     return place(client, list(zip(*columns, strict=True)), targets=targets, features=names)
 
@@ -83,7 +83,7 @@ def is_frame(X: Any) -> bool:
 
 
 def as_collection(X: Any, n_parts: int) -> Any:
-    """Return collections as they are, and arrays and sparse matrices in memory as Dask arrays of ``n_parts`` blocks."""
+    """Return collections unchanged, and arrays and sparse matrices in memory as Dask arrays of ``n_parts`` blocks."""
     if is_collection(X):
         return X
     if sparse.issparse(X):
@@ -93,7 +93,7 @@ def as_collection(X: Any, n_parts: int) -> Any:
         return da.concatenate(blocks)
     X = as_matrix(X)
     if X.ndim != 2:
-        return da.from_array(X, chunks=-1)  # the worker says what is wrong
+        return da.from_array(X, chunks=-1)  # the worker raises the error
     return da.from_array(X, chunks=(-(-X.shape[0] // n_parts) or 1, -1))
 
 
@@ -109,7 +109,7 @@ def pieces_of(values: Any, name: str) -> list[Any]:
     if is_list_of_pieces(values):
         return [values] if isinstance(values, (Delayed, Future)) else list(values)
     raise ValueError(
-        f"{name} is a {type(values).__name__}: give a Dask array, dataframe or series, or a list of delayed or futures."
+        f"{name} is a {type(values).__name__}: pass a Dask array, dataframe or series, or a list of delayed or futures."
     )
 
 
@@ -136,8 +136,8 @@ def cut_like(values: Any, chunks: tuple[int, ...] | None, name: str) -> Any:
         return values
     if chunks is None:
         raise ValueError(
-            f"{name} is a {type(values).__name__} in memory, and the numbers of rows of the partitions of X are not "
-            f"known: give {name} as a collection with the partitions of X."
+            f"{name} is a {type(values).__name__} in memory, but the numbers of rows in the partitions of X are not "
+            f"known: pass {name} as a collection with the partitions of X."
         )
     values = np.asarray(values)
     if values.ndim == 0 or values.shape[0] != sum(chunks):

@@ -1,4 +1,4 @@
-"""Predictions and scores of collections: nothing is computed until they are asked for, and rows stay on the workers."""
+"""Lazy predictions and scores of collections: nothing is computed until requested, and rows stay on the workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def apply(model: Any, method: str, X: Any, example: np.ndarray) -> Any:
     method : str
     X : collection
     example : ndarray
-        What the method returns for a single row: its type and its shape but for the rows.
+        What the method returns for a single row: it shows the type, and the shape apart from the number of rows.
 
     Returns
     -------
@@ -53,10 +53,10 @@ def n_rows_of(X: Any) -> int:
 
 
 class Tally(NamedTuple):
-    """Sums over rows, of which scores are made; they add up."""
+    """Sums over rows from which scores are computed; they add up."""
 
     weight: float
-    right: float  # classifiers: weight of the rows that are predicted as they are
+    right: float  # classifiers: weight of the rows that are predicted correctly
     mean: float = 0.0  # regression: mean of y, weighted
     spread: float = 0.0  # sum of weighted squares of y - mean
     error: float = 0.0  # sum of weighted squares of y - f(x)
@@ -69,7 +69,7 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Delayed:
     for name, values in (("y", y), ("sample_weight", sample_weight)):
         pieces = [None] * len(columns[0]) if values is None else pieces_of(cut_like(values, chunks, name), name)
         if len(pieces) != len(columns[0]):
-            raise ValueError(f"X has {len(columns[0])} partitions, {name} has {len(pieces)}: they must match.")
+            raise ValueError(f"X has {len(columns[0])} partitions, but {name} has {len(pieces)}: they must match.")
         columns.append(pieces)
     shared, is_class = delayed(model, traverse=False), is_classifier(model)
     tallies = [delayed(tally)(shared, is_class, *piece) for piece in zip(*columns, strict=True)]
@@ -99,7 +99,7 @@ def add_tallies(parts: Sequence[Tally]) -> Tally:
         both = total.weight + part.weight
         if not part.weight:
             continue
-        apart = part.mean - total.mean  # means apart from each other add to the spread
+        apart = part.mean - total.mean  # different means add to the spread
         total = Tally(
             both,
             total.right + part.right,
@@ -113,7 +113,7 @@ def add_tallies(parts: Sequence[Tally]) -> Tally:
 def score_of(total: Tally, is_class: bool) -> float:
     """Return the accuracy or, of a regression, R^2."""
     if not total.weight:
-        raise ValueError("there are no rows with a weight to score.")
+        raise ValueError("There is nothing to score: no row has a weight above zero.")
     if is_class:
         return total.right / total.weight
     return 1.0 - total.error / total.spread if total.spread else float(total.error == 0.0)

@@ -1,7 +1,7 @@
-"""The search along a line if every question is a round of messages: interpolation in place of further questions.
+"""The search along a line if every evaluation is a round of messages: interpolation instead of further rounds.
 
-The derivative along a line increases. Its values and slopes at two steps that are near to each other tell where it is
-zero almost as well as another round would; Newton's next direction mends the rest.
+The derivative along a line increases. Its values and slopes at two nearby steps tell where it is zero almost as well as
+another round would; Newton's next direction corrects the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HALVINGS = 30
 
 
 def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, values: Matrix) -> float:
-    """Return about the step to the minimum; ``values`` are the ``derivatives`` of the losses at ``taus``."""
+    """Return approximately the step to the minimum; ``values`` are the losses' ``derivatives`` at ``taus``."""
     low, high = (0.0, line.slope, 0.0), (np.inf, np.inf, 0.0)  # a step, the first and the second derivative there
     for _ in range(MOST_EVALUATIONS // taus.size):
         first, second = values[:, 0] + line.wp + taus * line.pp, values[:, 1] + line.pp

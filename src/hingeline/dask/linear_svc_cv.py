@@ -26,10 +26,10 @@ N_FOLDS = 5
 
 
 class LinearSVCCV(ClassifierOnDask, LocalLinearSVCCV):  # type: ignore[misc]  # score: no metadata for scorers here
-    """Linear support vector classifier on a Dask cluster, whose C is chosen by cross-validation.
+    """Linear support vector classifier on a Dask cluster, with C chosen by cross-validation.
 
     The rows stay on their workers: a fold is a weight of 0 or 1 for each row. Every fold starts each C from its weights
-    for the last one, and the fit to all rows starts from the mean of the folds' weights.
+    for the previous one, and the fit to all rows starts from the mean of the folds' weights.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class GatheredRows(NamedTuple):
     ----------
     X : ndarray or SciPy CSR matrix; None if the worker has them already
     y, C : what is learned from them, and their C_i
-    sizes : number of each partition, and how many rows are its, in order
+    sizes : the number of each partition and of its rows, in order
     """
 
     X: Any
@@ -87,7 +87,7 @@ def unpacked(value: Any) -> Any:
 
 
 def merged(parts: Sequence[Any]) -> Any:
-    """Return what all parts say together; parts are of one type, which decides how."""
+    """Return the parts as one; they are of one type, which decides how."""
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -122,7 +122,7 @@ def _merged_comparisons(parts: Iterable[Comparison]) -> Comparison:
 
 
 def n_bytes(value: Any) -> int:
-    """Return about how many bytes a value takes on its way."""
+    """Return approximately how many bytes a value takes when it is sent."""
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     if sparse.issparse(value):

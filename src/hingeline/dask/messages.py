@@ -1,4 +1,4 @@
-"""What the coordinator and hosts say to each other."""
+"""Messages between the coordinator and the hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the verbs returned that return something, and how long they took on the worker that took longest."""
+    """The results of the verbs that return something, and how long the slowest worker took."""
 
     values: tuple[Any, ...] = ()
     seconds: float = 0.0
@@ -38,7 +38,7 @@ class Branch(NamedTuple):
 
 
 class UnknownProblem(Exception):
-    """Raised by a host that has never heard of a problem."""
+    """Raised by a host that does not know a problem."""
 
 
 def reply_of(answer: dict[str, Any], key: str) -> Reply:

@@ -38,7 +38,7 @@ UNCHANGED = {
 
 
 class OnDask:
-    """Trains on partitions, and predicts lazily. Comes before the class of one machine among the bases."""
+    """Trains on partitions, and predicts lazily. Comes before the single-machine class among the bases."""
 
     _local: ClassVar[Any]  # the class of one machine
     _defaults: ClassVar[dict[str, Any]] = {}  # of parameters, that differ from those of one machine
@@ -74,11 +74,11 @@ class OnDask:
         Parameters
         ----------
         X : Dask array or dataframe, list of delayed or futures, path of a dataset folder, or array
-            Dask arrays may have dense blocks or SciPy CSR blocks. The rows are checked and stay on the workers.
+            Dask arrays may have dense blocks or SciPy CSR blocks. The rows are checked on the workers and stay there.
         y : the same kinds of collections, with the partitions of X
-            A dataset folder and delayed tuples (X, y) hold it already.
+            Not needed for a dataset folder or delayed tuples (X, y), which hold it already.
         sample_weight : the same kinds of collections, optional
-            Multiplies C row by row; rows of weight zero count for nothing.
+            Multiplies C row by row; a row with weight zero is ignored.
 
         Returns
         -------
@@ -100,27 +100,27 @@ class OnDask:
         for name, value in UNCHANGED.items():
             if getattr(self, name, value) != value:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is for one machine: on Dask it must be {value!r}. Use "
+                    f"{name}={getattr(self, name)!r} is not available on Dask, where it must be {value!r}. Use "
                     f"hingeline.{type(self).__name__}."
                 )
         if any(not isinstance(callback, EachSweep) for callback in getattr(self, "_skl_callbacks", ())):
             raise ValueError(
-                "callbacks on Dask are plain callables, which get the progress of each round: scikit-learn's callbacks "
-                "and Checkpoint are for one machine."
+                "scikit-learn's callbacks and Checkpoint are not available on Dask: pass plain callables, which get "
+                "the progress of each round."
             )
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Any:
         return ClusterSet(X)
 
     def _previous(self, rows: Any) -> Start:
-        """Return where problems start from: from the weights of the model that ``warm_start`` finds."""
+        """Return where problems start from: the weights of the last model if ``warm_start`` is on."""
         if not (self.warm_start and self._has_model_of(rows)):  # type: ignore[attr-defined]
             return from_zero
         weights = self._weights(self._bias())  # type: ignore[attr-defined]
         return lambda problem, k: {"w0": weights[k]}
 
     def _how(self) -> dict[str, Any]:
-        """Return how ``train`` is to go about it."""
+        """Return the arguments for ``train``."""
         me: Any = self
         how = {name: getattr(me, name) for name in ("solver", "tol", "gap_tol", "max_iter", "max_time")}
         return {**how, "bias": me._bias(), "free": me._intercept_is_free()}
@@ -174,7 +174,7 @@ class OnDask:
         return ""
 
     def to_local(self, *, dual: bool = False) -> Any:
-        """Return the model as an estimator of one machine: for saving, reports, and ``to_sklearn()``.
+        """Return the model as a single-machine estimator: for saving, reports, and ``to_sklearn()``.
 
         Parameters
         ----------
@@ -204,11 +204,11 @@ class OnDask:
         return lazy.apply(model, method, X, example)
 
     def predict(self, X: Any) -> Any:
-        """Return what the model predicts for each row: lazily for collections, at once for arrays."""
+        """Return the prediction for each row: lazily for collections, at once for arrays."""
         return self._apply("predict", X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Return the accuracy or, of a regression, R^2: a delayed float for collections, a float for arrays."""
+        """Return the accuracy or, for a regression, R^2: a delayed float for collections, a float for arrays."""
         model = self.to_local()
         return (lazy.score if is_collection(X) else type(model).score)(model, X, y, sample_weight)
 

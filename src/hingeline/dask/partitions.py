@@ -1,6 +1,6 @@
-"""Rows on the workers of a Dask cluster: checked where they are, computed once, resident as long as they are needed.
+"""Rows on the workers of a Dask cluster: computed once, checked where they are, kept as long as they are needed.
 
-A partition is a ``Block`` on a worker. The client knows futures of blocks and their sizes, and never sees a row.
+A partition is a ``Block`` on a worker. The client has futures of blocks and knows their sizes, but never sees a row.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def place(
     """
     check_workers(client)
     if not pieces:
-        raise ValueError("X has no partitions: nothing is left to train on.")
+        raise ValueError("X has no partitions: there is nothing to train on.")
     parts = [submit(client, "check-rows", read_block, k, *piece, targets) for k, piece in enumerate(pieces)]
     sizes = [submit(client, "size-of-rows", size_of, part) for part in parts]
     raise_first_error(client, parts, sizes)
@@ -139,11 +139,11 @@ def place(
     for k in full:
         if found[k].n_features != n_features:
             raise ValueError(
-                f"Partition {k} of X has {found[k].n_features} columns, partition {full[0]} has {n_features}: all must "
-                "have the same."
+                f"Partition {k} of X has {found[k].n_features} columns, but partition {full[0]} has {n_features}: all "
+                "must have the same number."
             )
     if not sum(found[k].weight for k in full) > 0.0:
-        raise ValueError("sample_weight is zero for every row: nothing is left to train on.")
+        raise ValueError("sample_weight is zero for every row: there is nothing to train on.")
     return Partitions(
         client,
         [parts[k] for k in full],
@@ -167,7 +167,7 @@ def read_block(k: int, X: Any, y: Any, sample_weight: Any, targets: bool) -> Blo
 def _unpacked(k: int, block: Any) -> tuple[Any, Any, Any]:
     if not (isinstance(block, tuple) and len(block) in (2, 3)):
         raise ValueError(
-            f"Partition {k} is a {type(block).__name__} and no y was given: without y, each partition must be a tuple "
+            f"Partition {k} is a {type(block).__name__}, but no y was given: without y, each partition must be a tuple "
             "(X, y) or (X, y, sample_weight)."
         )
     return block if len(block) == 3 else (*block, None)

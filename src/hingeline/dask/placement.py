@@ -1,7 +1,7 @@
 """Where rows are: hosts for partitions, each on the worker that holds its rows.
 
-Hosts are actors of Dask, made by tasks of its scheduler. If a worker dies, Dask computes its partitions again, from
-what they were made of, and they get new hosts.
+Hosts are Dask actors, created by tasks of its scheduler. If a worker dies, Dask recomputes its partitions, and they get
+new hosts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Placement:
     Attributes
     ----------
     memory : int
-        What the smallest worker may use, in bytes; 0 if that is not known.
+        Memory limit of the smallest worker, in bytes; 0 if unknown.
     """
 
     def __init__(self, partitions: Partitions) -> None:
@@ -53,7 +53,7 @@ class Placement:
     def placed(self, numbers: Sequence[int], warm: Sequence[str] = ()) -> list[Place]:
         """Return hosts for these partitions, each where its rows are.
 
-        Rows that nobody has go to workers that are ``warm``, if any are: a new one has to import everything first.
+        Rows that are on no worker go to workers that are ``warm``, if any: a new one has to import everything first.
         """
         found, left = [], list(numbers)
         for _ in range(ATTEMPTS):
@@ -70,16 +70,17 @@ class Placement:
             gone = [k for k in left if self._parts[k].status == "cancelled"]
             if gone:
                 raise RuntimeError(
-                    f"Partitions {gone} were lost with their worker, and Dask cannot make them again, since they were "
-                    "sent to it. Let tasks read or make the rows, or fit again."
+                    f"Partitions {gone} were lost with their worker, and Dask cannot recompute them, since they were "
+                    "sent to it. Let tasks read or create the rows, or fit again."
                 )
             sleep(SETTLING)  # a worker has died once more: others may be about to come
         raise RuntimeError(
-            f"Rows could not be placed on a worker: {len(left)} partitions are left, after {ATTEMPTS} attempts."
+            f"{len(left)} partitions could not be placed on a worker in {ATTEMPTS} attempts: check that workers are "
+            "alive and have enough memory."
         )
 
     def _groups(self, numbers: Sequence[int], warm: Sequence[str]) -> dict[str, tuple[int, ...]]:
-        """Return which worker is to hold which partitions; those that nobody has are shared out evenly."""
+        """Return which worker should hold which partitions; those on no worker are distributed evenly."""
         groups: dict[str, list[int]] = {}
         held = self._client.who_has([self._parts[k] for k in numbers])
         known = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -111,7 +112,7 @@ class Placement:
         )
 
     def _address_of(self, future: Future[Any]) -> str | None:
-        """Wait for a host; returns where it is, None if it was lost before it came into being."""
+        """Wait for a host; returns where it is, None if it was lost before it was created."""
         while not future.done():
             sleep(0.002)
         if future.status == "error":

@@ -1,4 +1,4 @@
-"""The partitions on one worker as they take part in one problem: rows, and all that has one entry per row."""
+"""One worker's part of a problem: the rows of its partitions, and everything with one entry per row."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Resident:
         }
 
     def measure_from(self, level: float) -> Summary:
-        """Measure targets from a level, also if asked twice; returns the sizes of the problem as it is then."""
+        """Measure targets from a level (calling it twice does no harm); returns the sizes of the resulting problem."""
         problems = [replace(problem, y=problem.y - (level - self._level)) for problem in self._problems]
         self._level = level
         self.shards = [InMemoryShards(p, starting_alpha(p), self._team, self._between) for p in problems]
@@ -106,7 +106,7 @@ class Resident:
         return self._respond([shards.respond(tau, afresh) for shards in self.shards])
 
     def recentre(self, delta: float) -> tuple[Responses, Vector]:
-        """Centre the smoothing at the present alpha."""
+        """Centre the smoothing at the current alpha."""
         return self._respond([shards.recentre(delta) for shards in self.shards])
 
     def _respond(self, parts: list[tuple[Responses, Vector]]) -> tuple[Responses, Vector]:
@@ -126,7 +126,7 @@ class Resident:
         return self._G[np.triu_indices(n)]
 
     def sampled_gram(self, share: float, seed: int) -> Vector:
-        """Return the upper triangle of the Gram matrix of this share of the band, scaled up to all of it."""
+        """Return the upper triangle of the Gram matrix of this fraction of the band, scaled up to all of it."""
         n = self.shards[0].n_weights
         G = np.zeros((n, n))
         for number, shards in zip(self.numbers, self.shards, strict=True):
@@ -140,7 +140,7 @@ class Resident:
     # Dual ascent.
 
     def begin_ascent(self, seed: int) -> None:
-        """Begin rounds of dual ascent at the present dual variables."""
+        """Begin rounds of dual ascent at the current dual variables."""
         self._ascents = [
             Ascent(shards.problem, shards.alpha, seed + number, self._between)
             for number, shards in zip(self.numbers, self.shards, strict=True)
@@ -170,7 +170,7 @@ class Resident:
         return Ascended(visits, *self._swept, none, half, whole, squared_length(u)), u
 
     def take(self, share: float) -> None:
-        """Make a share of the changes of the last round part of alpha."""
+        """Add this fraction of the last round's changes to alpha."""
         for ascent in self._ascents:
             ascent.take(share)
 
@@ -191,7 +191,7 @@ class Resident:
             self._copies.pop(number, None)
 
     def revive(self, w: Vector) -> None:
-        """Take dual variables that fit w: what was learned about these rows was lost with another worker."""
+        """Set dual variables that match w: those of these rows were lost with another worker."""
         for shards, problem in zip(self.shards, self._problems, strict=True):
             rows, C = problem.data.rows, problem.C_values
             for begin, end in Pace(self._between).slices(shards.n_rows):
@@ -205,12 +205,12 @@ class Resident:
         return [SidesInMemory(shards.problem, shards.alpha) for shards in self.shards]
 
     def signed_sum(self) -> tuple[float, float]:
-        """Return the sum of alpha_i s_i, and that of |alpha_i|."""
+        """Return the sum of alpha_i s_i and the sum of |alpha_i|."""
         found: tuple[float, float] = merged([sides.signed_sum() for sides in self._sides])
         return found
 
     def room(self) -> tuple[float, Widest]:
-        """Return what all variables can move together, and which one can move most."""
+        """Return how far all variables together can move, and which one can move farthest."""
         parts = []
         for number, sides in zip(self.numbers, self._sides, strict=True):
             total, row = sides.room()

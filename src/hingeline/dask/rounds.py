@@ -1,12 +1,12 @@
 """Rounds: the coordinator asks all hosts, and adds up what they answer. Lost hosts are replaced.
 
-Hosts are actors of Dask, one per worker that holds partitions, made by tasks of Dask's scheduler. A call of an actor
-takes one to two milliseconds, a task ten times as much, and Newton's method for few features asks dozens of times.
-Calls go from the client to the workers, or through the scheduler if the client cannot reach them. Large results go up
-a binary tree of workers, and the client receives one of them.
+Hosts are Dask actors, one per worker that holds partitions, created by tasks of Dask's scheduler. A call of an actor
+takes one to two milliseconds, a task ten times as long, and Newton's method for few features makes dozens of calls.
+Calls go from the client to the workers, or through the scheduler if the client cannot reach them. Large results are
+added up along a binary tree of workers, so the client receives only one.
 
-If a worker dies, its partitions are computed again by Dask, from what they were made of, and given to new hosts. What
-these know of the problem is what w tells them.
+If a worker dies, Dask recomputes its partitions, and they are given to new hosts. All that these know about the problem
+is w.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from .select import Cluster
 from .spec import Opened, Spec, Summary
 from .versions import check_version
 
-LOST = "worker lost"  # the reason to end an engine whose rows have been replaced
+LOST = "worker lost"  # the stop reason of an engine whose rows have been replaced
 GONE = ("cancelled", "error", "lost")  # what is left of a host whose worker has died
 WATCH = 0.25  # seconds between two looks at a host that does not answer
 REACH = 2.0  # seconds that a worker may take to answer a client that has never talked to it
-TREE_HOSTS, TREE_BYTES = 4, 1 << 18  # so many hosts, and bytes of a result: a tree is faster than the client alone
+TREE_HOSTS, TREE_BYTES = 4, 1 << 18  # hosts, and bytes of a result, from which a tree is faster than the client alone
 
 
 _serial = count()
@@ -87,7 +87,7 @@ class Hosts:
         return places
 
     def _can_reach(self, places: list[Place]) -> bool:
-        """Tell whether the client can talk to the workers without the scheduler in between."""
+        """Tell whether the client can reach the workers directly, without the scheduler."""
 
         async def reach() -> None:
             await asyncio.wait_for(asyncio.gather(*(self._call(place, "hello") for place in places)), REACH)
@@ -152,20 +152,20 @@ class Hosts:
         return found
 
     def moved(self, name: str, w: np.ndarray) -> None:
-        """Take down where w is: what a new host will know of the problem."""
+        """Store the current w, which is all that a new host will know about the problem."""
         self._opened[name].w = w
 
     def measured_from(self, name: str, level: float) -> None:
-        """Take down what targets are measured from: new hosts are to do the same."""
+        """Store what targets are measured from, for new hosts."""
         opened = self._opened[name]
         opened.spec = replace(opened.spec, level=level)
 
     # Rounds.
 
     def ask(self, name: str, calls: Sequence[Call], expected_bytes: int = 0) -> tuple[Any, ...]:
-        """Let all hosts do the same; returns what they say together.
+        """Send the same calls to all hosts; returns their merged answers.
 
-        Raises ``Ended(LOST)`` if rows had to be placed again: they know no more of the problem than w.
+        Raises ``Ended(LOST)`` if rows had to be placed again: their hosts know only w.
         """
         places, message = self._places, Message(name, tuple(calls))
         if len(places) >= TREE_HOSTS and expected_bytes >= TREE_BYTES:
@@ -188,7 +188,7 @@ class Hosts:
     async def _timed(
         self, places: list[Place], ask: Callable[[Place], Coroutine[Any, Any, tuple[Reply, int]]]
     ) -> list[Reply]:
-        """Ask hosts at the same time, and count what it costs."""
+        """Ask hosts at the same time, and count the cost."""
         started = perf_counter()
         answers = await asyncio.gather(*map(ask, places))
         replies = [reply for reply, _ in answers]
@@ -208,7 +208,7 @@ class Hosts:
         return replies
 
     async def _asked(self, place: Place, function: str, *args: Any) -> tuple[Reply, int]:
-        """Call a function of a host; a host that is lost is a reply too. Returns the bytes that were sent as well."""
+        """Call a function of a host; returns the reply, which may say that the host is lost, and the bytes sent."""
         call = asyncio.ensure_future(self._call(place, function, *args))
         try:
             while not call.done():
@@ -216,14 +216,14 @@ class Hosts:
                 if not call.done() and place.future.status in GONE:
                     return Reply(lost=(place.key,)), 0
             reply = reply_of(call.result(), place.key)
-        except (OSError, KeyError):  # no worker there, or one that knows nothing of this host
+        except (OSError, KeyError):  # no worker there, or one that does not know this host
             return Reply(lost=(place.key,)), 0
         finally:
             call.cancel()
         return reply, _sent(args) + n_bytes(reply.values)
 
     async def _call(self, place: Place, function: str, *args: Any) -> dict[str, Any]:
-        """Call a function of a host: the call of an actor, without what Dask's proxy adds (it may wait for ever)."""
+        """Call a function of a host directly, not through Dask's actor proxy, which may wait for ever."""
         message = {"function": function, "actor": place.key, "args": [to_serialize(arg) for arg in args], "kwargs": {}}
         if self._direct:
             return dict(await self.client.rpc(place.address).actor_execute(**message))
@@ -245,7 +245,7 @@ class Hosts:
             self._gathered(new, "open", name, opened.spec, opened.w)
 
     def cancel(self) -> None:
-        """End what hosts are doing, and let go of them: nothing is left behind on the workers."""
+        """Stop what hosts are doing and release them: nothing is left behind on the workers."""
 
         async def tell() -> None:
             calls = (self._plain(place, "cancel") for place in self._places)
@@ -256,7 +256,7 @@ class Hosts:
         self.release()
 
     def release(self) -> None:
-        """Let go of the hosts."""
+        """Release the hosts."""
         for place in self._places:
             place.future.release()
         self._places, self._opened = [], {}
@@ -283,12 +283,12 @@ class Hosts:
 
 
 def merged_values(replies: list[Reply]) -> tuple[Any, ...]:
-    """Return what replies say together."""
+    """Return the merged values of all replies."""
     return tuple(unpacked(merged_replies(replies).values))
 
 
 def _alpha_of(host: str, name: str, number: int) -> np.ndarray:
-    """Task: take the dual variables of a partition over from a host on this worker."""
+    """Take the dual variables of a partition from a host on this worker (runs as a task)."""
     own: Any = get_worker().state.actors[host]
     alpha: np.ndarray = own.take_alpha(name, number)
     return alpha

@@ -1,8 +1,8 @@
-"""``solver="auto"`` on a cluster: which method, by a cost model that counts steps, rounds and bytes.
+"""``solver="auto"`` on a cluster: chooses the method by a cost model that counts steps, rounds and bytes.
 
-Seconds of computing are those of the single-machine model (solvers/select.py), shared by the workers. To these come the
-rounds: a call of all workers and their answers take ``LATENCY``, and ``BANDWIDTH`` is that of one connection, packing
-included. With n rows of s values, d weights, K workers:
+Seconds of computing are those of the single-machine model (solvers/select.py), divided among the workers. Rounds are
+added: calling all workers and receiving their answers takes ``LATENCY``, and ``BANDWIDTH`` is that of one connection,
+packing included. With n rows of s values, d weights, K workers:
 
 =================  ====================================================  ==========================================
 method             rounds                                                bytes per round, from and to each worker
@@ -24,8 +24,8 @@ problem (another class, another C). A worker never gathers more than a fifth of 
 it is preferred unless rounds are clearly faster.
 
 Few features: Newton's method, whose iterations do not depend on the number of workers. Many features and a smooth loss:
-Newton-CG. Many features and kinks: CoCoA+, until its trend promises no end before Newton's method by products would
-reach it, which then goes on from its dual variables.
+Newton-CG. Many features and a loss with kinks: CoCoA+, as long as its trend promises to finish sooner than Newton's
+method by products, which otherwise goes on from its dual variables.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ BYTES_PER_VALUE, BYTES_PER_DENSE_VALUE, BYTES_PER_ROW = 12, 8, 32
 
 
 class Cluster(NamedTuple):
-    """What the model knows of the workers: how many, the memory of the smallest (0: unknown), who has gathered."""
+    """What the model knows about workers: their number, the smallest memory (0: unknown), who has gathered rows."""
 
     n_workers: int
     memory: int = 0
@@ -112,12 +112,12 @@ def estimates(summary: Summary, problem: Problem, stop: Stop, cluster: Cluster) 
 
 
 def choose(summary: Summary, problem: Problem, solver: str, stop: Stop, cluster: Cluster, free: bool) -> str:
-    """Return the method: what the user has named, or what is likely to take least."""
+    """Return the method: the one that the user has named, or the one likely to be fastest."""
     if solver != AUTO:
         return solver
     costs = estimates(summary, problem, stop, cluster)
     if free:
-        costs.pop(COCOA)  # knows no intercept without a regulariser
+        costs.pop(COCOA)  # it cannot leave the intercept out of the regulariser
     if problem.data.n_features >= LARGEST_FACTOR and not problem.loss.is_smooth and not free:
         costs.pop(NEWTON)  # it follows if the rounds of ascent promise no end
     best = min(costs, key=lambda name: costs[name].seconds)

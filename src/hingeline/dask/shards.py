@@ -1,8 +1,8 @@
 """Rows on the workers of a cluster: the back end of Dask. A shard is a partition on its worker.
 
-A verb is a round (rounds.py). Verbs that return nothing wait for the next round, and the Gram matrix comes with the
-responses if that saves a round that would take longer than the matrix: an iteration of Newton's method takes two
-rounds or three. The client holds what has the size of w, and nothing that has one entry per row.
+A verb is a round (rounds.py). Verbs that return nothing wait for the next round. The Gram matrix comes with the
+responses if that saves a round that would take longer than the matrix, so an iteration of Newton's method takes two or
+three rounds. The client holds what has the size of w, and nothing with one entry per row.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .messages import Call
 from .rounds import Hosts
 from .spec import Spec, Summary
 
-WORTH_A_ROUND = 2.0  # times the seconds of a round's communication: what a Gram matrix may take that nobody needs
-SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 512, 64  # rows of a sample, at the most: one worker gathers and solves it
-FEW_ROUNDS = 4  # after which the seconds of a round are known
+WORTH_A_ROUND = 2.0  # most that a possibly unneeded Gram matrix may take, times a round's communication
+SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 512, 64  # most sampled rows per weight: one worker gathers and solves them
+FEW_ROUNDS = 4  # rounds after which the seconds of a round are known
 
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class DaskShards(Shards):
         self.is_at_zero = False  # whether all dual variables are known to be zero
 
     def _ask(self, *calls: Call, result: int = 0) -> tuple[Any, ...]:
-        """Send what waits, and these calls; ``result`` is about how many numbers come back. Returns their results."""
+        """Send what waits, and these calls, and return their results; about ``result`` numbers come back."""
         if self._dropped:
             self._waiting.append(("drop_copies", (self._dropped.copy(),)))
             self._dropped.clear()
@@ -93,12 +93,12 @@ class DaskShards(Shards):
         self.hosts.moved(self.name, w)
 
     def where_it_was(self) -> Near:
-        """Return the last w that hosts have heard of, if it is finite, else 0; and how far its margins may move yet."""
+        """Return the last w sent to the hosts, or 0 if it is not finite, and how far its margins may still move."""
         w = self._w.copy() if np.isfinite(self._w).all() else np.zeros_like(self._w)
         return Near(w, self._delta / (WIDTH_SHARE * NARROWER) or inf)  # one stage back: the centres are lost
 
     def best_level(self) -> float:
-        """Return about the constant prediction of least loss: the weighted median of those of the partitions."""
+        """Return approximately the constant prediction of least loss: the weighted median over the partitions."""
         found = self._sum("levels")
         levels, weights = np.array([found[number] for number in sorted(found)]).T
         order = np.argsort(levels)
@@ -106,7 +106,7 @@ class DaskShards(Shards):
         return float(levels[order][np.searchsorted(total, 0.5 * total[-1])])
 
     def measure_from(self, level: float) -> None:
-        """Measure the targets of a regression from a level: a free intercept follows them wherever they are."""
+        """Measure the targets of a regression from a level, which a free intercept absorbs."""
         self.summary = self._sum("measure_from", level)
         self.hosts.measured_from(self.name, level)
 
@@ -150,12 +150,12 @@ class DaskShards(Shards):
         balance(self)
 
     def signed_sum(self) -> tuple[float, float]:
-        """Return the sum of alpha_i s_i, and that of |alpha_i|."""
+        """Return the sum of alpha_i s_i and the sum of |alpha_i|."""
         excess, size = self._sum("signed_sum")
         return excess, size
 
     def room(self) -> tuple[float, Widest]:
-        """Return what all variables can move together, and which one can move most."""
+        """Return how far all variables together can move, and which one can move farthest."""
         total, widest = self._sum("room")
         return total, widest
 
@@ -197,7 +197,7 @@ class DaskShards(Shards):
         return self._responded(("begin", (w, delta)), with_gram=self.uses_gram)
 
     def _responded(self, call: Call, with_gram: bool) -> tuple[Responses, Vector]:
-        """Let the shards respond; their Gram matrix may come along, and what they think of a proposal."""
+        """Let the shards respond; the same round may return their Gram matrix and their view of a proposal."""
         calls, compares, n = [call], self._has_proposal, self.n_weights
         if with_gram:
             calls.append(("gram", ()))

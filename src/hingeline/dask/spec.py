@@ -1,4 +1,4 @@
-"""What is to be trained on the rows of a cluster: how a worker makes a problem of the blocks that it holds."""
+"""What is trained on the rows of a cluster: how a worker turns its blocks into a problem."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Spec:
 
 @dataclass
 class Opened:
-    """A problem that hosts know: what it is, and w as far as it has come."""
+    """A problem that hosts know: its specification and the current w."""
 
     spec: Spec
     w: np.ndarray
@@ -144,9 +144,11 @@ class Summary(NamedTuple):
         loss = spec.loss
         loss.check()
         if not self.sum_C > 0.0:
-            raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
+            raise ValueError(
+                f"sample_weight times C is below {SMALLEST_C:g} for every row: there is nothing to train on."
+            )
         if not loss.is_regression and not all(self.signs):
-            raise ValueError("y holds one class only, as far as rows have weight: a classifier needs both.")
+            raise ValueError("The rows with weight above zero hold only one class: a classifier needs both.")
         check_range(loss, self.n_rows * self.largest_C, self.largest_q, self.at_zero)
         no_rows: Vector = np.empty((0, n_features))
         of_q = (self.smallest_q, self.largest_q, self.sum_q)

@@ -35,13 +35,13 @@ def read_svmlight(
     source : path, pattern such as "part-*.svm.gz", or sequence of paths
         Plain text, or compressed with gzip, bzip2, xz or zstd. Each file becomes a partition, in the order of names.
     n_features : int, optional
-        Number of columns; None takes the largest index of all files.
+        Number of columns. None: the largest index in all files.
     dtype : float32 or float64, default=float64
         Type of the values.
     zero_based : bool or "auto", default="auto"
         Whether the first column has index 0 or 1. "auto": one-based unless an index 0 occurs in any of the files.
     client : Client, optional
-        None: the current one.
+        None: the current client.
 
     Returns
     -------
@@ -53,11 +53,11 @@ def read_svmlight(
     Raises
     ------
     ValueError
-        If a line is malformed, with file, line, column and text.
+        If a line is malformed; the message names file, line, column and text.
     """
     client = current_client(client)
     if client is None:
-        raise ValueError("read_svmlight needs a cluster: make a dask.distributed.Client first.")
+        raise ValueError("read_svmlight needs a cluster: create a dask.distributed.Client first.")
     paths = _paths(client, source)
     read = [submit(client, "read-text", _read, path, n_features, dtype, zero_based) for path in paths]
     found = [submit(client, "extent-of-text", _extent, part) for part in read]
@@ -96,7 +96,7 @@ def _paths(client: Client, source: Any) -> list[str]:
         path = fspath(source)
         paths = sorted(submit(client, "find-files", glob, path).result()) if has_magic(path) else [path]
     if not paths:
-        raise ValueError(f"no file matches {source!r}, as the workers see it.")
+        raise ValueError(f"No file matches {source!r} on the workers: they must see the files under the same paths.")
     return paths
 
 

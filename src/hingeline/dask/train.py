@@ -109,13 +109,13 @@ def train(
     fold : Fold, optional
         Which rows take part.
     callback : callable, optional
-        Called after each iteration; a true answer ends training.
+        Called after each iteration; a true return value ends training.
 
     Other parameters are those of ``hingeline.solve``.
     """
     loss = checked_loss(loss)
     if solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {SOLVERS} on Dask; got {solver!r}.")
+        raise ValueError(f"On Dask, solver must be one of {SOLVERS}; got {solver!r}.")
     stop = checked_stop(tol, gap_tol, max_iter, max_time)
     spec = Spec(target, loss, class_weight, float(bias or free), fold)
     hosts = hosts_of(partitions)
@@ -172,7 +172,7 @@ class _Fit:
         )
 
     def _until_found(self, ask: Callable[[], T]) -> T:
-        """Ask again as long as hosts are lost meanwhile."""
+        """Ask again if hosts are lost meanwhile."""
         for _ in range(MOST_LOSSES):
             try:
                 return ask()
@@ -225,7 +225,7 @@ class _Fit:
         )
 
     def _better(self, solution: Solution) -> Solution:
-        """Go on until the gap is good: the violation of the rows says little about a free intercept."""
+        """Continue until the gap is good: the violation of the rows says little about a free intercept."""
         goal = replace(self._stop, gap_tol=GOOD_GAP)
         self._state.near, self._state.resumed = Near(self._state.w.copy(), WIDTH), True
         self._run.stop = goal
@@ -237,7 +237,7 @@ class _Fit:
         return found
 
     def _report(self, progress: Progress) -> Any:
-        """Take down what rounds have cost, and pass the progress on."""
+        """Store the cost of rounds, and pass the progress on."""
         spent = self._hosts.costs
         costs = (spent.computing, spent.communicating, spent.bytes)
         self._costs[progress.n_iter] = costs
@@ -248,7 +248,7 @@ class _Fit:
 
 
 class _DaskTraining(Training):
-    """Training that goes on from w when rows were lost with their worker, and read again."""
+    """Training that continues from w after rows were lost with their worker and read again."""
 
     def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
         state, shards = self._state, self._state.shards

@@ -1,4 +1,4 @@
-"""What a Dask estimator learns from: partitions of rows, their classes, and the problems that these make."""
+"""What a Dask estimator learns from: partitions of rows, their classes, and the resulting problems."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ClassCounts(NamedTuple):
 class ClusterSet:
     """Rows on the workers, with targets of a regression; ``ClassifiedCluster`` has classes instead.
 
-    It stands in for a ``TrainingSet``: what has one entry per row is on the workers.
+    It replaces a ``TrainingSet``; everything with one entry per row is on the workers.
     """
 
     data: Partitions
@@ -106,7 +106,7 @@ class ClassifiedCluster(ClusterSet):
     def class_weight(self, k: int) -> tuple[float, float] | None:
         """Return the weights of the rest and of the positive class in problem ``k``.
 
-        As in LIBLINEAR, each of two classes has its own weight; of more classes, the rest has weight 1.
+        As in LIBLINEAR, each of two classes has its own weight; with more classes, the rest has weight 1.
         """
         if self.class_weights is None:
             return None
@@ -116,7 +116,7 @@ class ClassifiedCluster(ClusterSet):
 
 
 def classified(partitions: Partitions, class_weight: Any, fold: Any = None) -> ClassifiedCluster:
-    """Find the classes by a tree reduction on the workers, and check them. What a fold holds out has no weight."""
+    """Find the classes by a tree reduction on the workers, and check them. Rows that a fold holds out do not count."""
     found: ClassCounts = partitions.reduce(count_classes, add_counts, fold)
     classes, (n_weighted, weight) = checked_classes(found.classes), found.counts
     every = np.arange(classes.size)
@@ -129,7 +129,7 @@ def count_classes(k: int, block: Block, fold: Any = None) -> ClassCounts:
     try:
         classes, codes = number_labels(block.y)
         if classes.size > 1:
-            checked_classes(classes)  # here already: the values of a regression would be as many as the rows
+            checked_classes(classes)  # checked here: a regression's targets would give as many classes as rows
     except ValueError as error:
         raise type(error)(f"Partition {k} (rows are counted from its first): {error}") from error
     weights = np.ones(len(codes)) if block.sample_weight is None else block.sample_weight

@@ -1,4 +1,4 @@
-"""Workers of another version of this package are refused: they might compute something else."""
+"""Refuses workers with another version of this package, since their results might differ."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def version_here() -> str:
 
 
 def check_version(worker: str, version: object) -> None:
-    """Raise if a worker's version is another one."""
+    """Raise if a worker has another version."""
     if version != __version__:
         raise RuntimeError(
-            f"The worker {worker} has hingeline {version}, the client has {__version__}: install the same version on "
-            "all workers, and restart them."
+            f"Worker {worker} has hingeline {version}, but the client has {__version__}: install the same version on "
+            "all workers and restart them."
         )
 
 

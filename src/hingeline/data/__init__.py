@@ -1,1 +1,1 @@
-"""From what users hand over to a validated ``Problem``."""
+"""From users' input to a validated ``Problem``."""

@@ -1,8 +1,8 @@
 """Data that does not fit in memory: consecutive rows as blocks, read in file order, one block ahead of its use.
 
-A block is copied out of the mapped file into a buffer by a thread of its own, while the block before it is worked on;
-then its pages are given back. So the resident memory is two buffers, whatever the size of the files, and the disk is
-read sequentially.
+A separate thread copies a block from the mapped file into a buffer while the previous block is being used, and then
+releases its pages. So the resident memory is two buffers, whatever the size of the files, and the disk is read
+sequentially.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .memory import available_memory, mapping_of
 BLOCK_BYTES = 2**20  # large enough for sequential reading
 SMALLEST_BLOCK = 2**8
 TOGETHER = 32  # blocks from all over the file that are in memory at the same time: rows are often sorted in files
-LARGEST_BUFFERS = 0.25  # share of the memory for rows
+LARGEST_BUFFERS = 0.25  # fraction of the memory for rows
 BYTES_PER_ROW = 72  # of an engine's and a solution's own arrays
 BYTES_PER_WEIGHT = 32
 RESIDENT_SHARE = 0.6  # of the memory left after these; the rest is for the system's read-ahead and for others
@@ -34,7 +34,7 @@ CHECKED_AT_ONCE = 2**20  # row pointers
 
 
 class Block(NamedTuple):
-    """Rows begin to end, numbered from 0 on in ``rows``; valid until the next one is asked for."""
+    """Rows begin to end, numbered from 0 in ``rows``; valid until the next block is requested."""
 
     number: int
     begin: int
@@ -80,7 +80,7 @@ class Blocks:
         numbers = range(len(self))
         wanted = [numbers[b : b + self.together] for b in numbers[:: self.together]] if groups is None else groups
         left = Event()
-        # A page that is missed would bring its neighbourhood along, up to megabytes: blocks say what they need.
+        # A page fault would read megabytes around the page as well, so blocks say what they need.
         self._advise_on_all(RANDOM)
         with ThreadPoolExecutor(1, thread_name_prefix="hingeline-read") as reader:
             try:
@@ -94,7 +94,7 @@ class Blocks:
         buffers = [[self._new_buffer() for _ in range(most)] for _ in range(2)]
 
         def load(k: int) -> list[Block]:
-            for group in groups[0 if k == 0 else k + 1 : k + 2]:  # asked for before it is needed: no disk idles
+            for group in groups[0 if k == 0 else k + 1 : k + 2]:  # requested in advance, so that the disk is never idle
                 for number in group:
                     self._advise(number, WILL_NEED)
             return [self._load(number, buffers[k % 2][at], left) for at, number in enumerate(groups[k])]
@@ -149,7 +149,7 @@ class Blocks:
 
 
 def advise(array: np.ndarray, advice: int | None) -> None:
-    """Tell the system what becomes of the pages of a mapped array; nothing happens if it is not mapped."""
+    """Tell the system how the pages of a mapped array will be used; does nothing if it is not mapped."""
     mapping = mapping_of(array)
     if mapping is None or advice is None or array.nbytes == 0:
         return
@@ -165,7 +165,7 @@ def _address(mapping: mmap.mmap) -> int:
 def plan_blocks(rows: CsrRows | OnesRows, n_rows: int, n_features: int) -> Blocks | None:
     """Return blocks if ``rows`` are mapped from files and do not fit in memory with what training needs, else None.
 
-    Also None if row pointers are broken: whoever follows them says where.
+    Also None if row pointers are broken: the check of the structure reports where.
     """
     arrays = [array for array in rows if isinstance(array, np.ndarray)]
     mapped = sum(array.nbytes for array in arrays if mapping_of(array) is not None)

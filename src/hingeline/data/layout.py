@@ -1,4 +1,4 @@
-"""How rows lie in memory: the views that kernels are compiled for, and which layout costs engines least."""
+"""How rows are stored in memory: the views that kernels are compiled for, and the layout that is fastest."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..kernels.views import read_only, unsigned
 from ..runtime.pace import Pace
 from .compress import compress_rows, count_nonzeros
 
-WIDE, PROBED = 64, 256  # columns, and rows of a probe: dense rows that may be better taken as sparse
-FEW_NONZEROS, FEWER_IN_CACHE = 0.2, 0.05  # of their values; steps over sparse rows are then 2x to 20x faster
+WIDE, PROBED = 64, 256  # least columns, and rows probed, of dense rows that may be faster as sparse ones
+FEW_NONZEROS, FEWER_IN_CACHE = 0.2, 0.05  # fraction of non-zeros below which sparse rows are 2x to 20x faster
 IN_CACHE = 2_000_000  # values
-NEARLY_DENSE = 2 / 3  # share of stored values from which dense rows take no more memory, and half the time
+NEARLY_DENSE = 2 / 3  # fraction of stored values from which dense rows take no more memory, and half the time
 WORTH_FILLING, LARGEST_FILLED = 10_000, 10_000_000  # entries of sparse matrices that are made dense
 
 

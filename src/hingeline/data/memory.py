@@ -1,7 +1,7 @@
 """How much memory a fit may take, and which arrays are mapped from files.
 
-What may be taken is the least of what the machine has left and what the control groups (versions 1 and 2) of the
-process leave it; the environment variable ``HINGELINE_MEMORY`` ("500M", "2G", bytes) overrides both.
+The limit is the smaller of the machine's free memory and what the process's control groups (versions 1 and 2) allow;
+the environment variable ``HINGELINE_MEMORY`` ("500M", "2G", bytes) overrides both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> float:
-    """Return the bytes that may be taken on top of what the process has; infinity if that is unknown."""
+    """Return how many more bytes the process may take; infinity if that is unknown."""
     asked = os.environ.get(VARIABLE)
     if asked:
         return parse_size(asked)
@@ -41,7 +41,7 @@ def parse_size(text: str) -> float:
 
 
 def mapping_of(array: Any) -> mmap | None:
-    """Return the file mapping that ``array`` is a view of, None if it has memory of its own."""
+    """Return the file mapping that ``array`` is a view of, or None if it has its own memory."""
     while isinstance(array, np.ndarray):
         array = array.base
     if isinstance(array, memoryview):
@@ -86,7 +86,7 @@ def _own_groups(membership: Path) -> Iterator[tuple[Path, bool]]:
         if version_2 or "memory" in controllers.split(","):
             root = CONTROL_GROUPS if version_2 else CONTROL_GROUPS / "memory"
             own = root / path.lstrip("/")
-            # Inside of a container the path may be that of the host, and the group itself is the root.
+            # Inside a container the path may be the host's, and the group itself is the root.
             for folder in [own, *own.parents] if own.is_dir() else [root]:
                 yield folder, version_2
                 if folder == root:
@@ -94,7 +94,7 @@ def _own_groups(membership: Path) -> Iterator[tuple[Path, bool]]:
 
 
 def _left_in_groups(groups: Iterator[tuple[Path, bool]]) -> Iterator[float]:
-    """Yield what each group still allows; pages of files that it holds are given back when others are needed."""
+    """Yield how many bytes each group still allows; pages of files do not count, since they can be reclaimed."""
     for folder, version_2 in groups:
         limit, used = (
             ("memory.max", "memory.current") if version_2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")

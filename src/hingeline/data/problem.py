@@ -16,8 +16,8 @@ from .matrix import Data
 class Problem:
     """min_w |w|^2/2 + sum_i loss(y_i, <x_i, w>), with C_i the weight of row i; y holds labels, or targets (float64).
 
-    ``kept`` lists the rows that an engine visits: rows of zeros are solved at once and rows of no weight count for
-    nothing. None means every row.
+    ``kept`` lists the rows that an engine visits: rows of zeros are solved at once, and rows without weight are
+    ignored. None means every row.
     """
 
     data: Data
@@ -64,7 +64,9 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
             C = loss.C * weights
         C[C < SMALLEST_C] = 0.0
         if not C.any():
-            raise ValueError(f"sample_weight times C is below {SMALLEST_C:g} for every row: nothing is left to train.")
+            raise ValueError(
+                f"sample_weight times C is below {SMALLEST_C:g} for every row: there is nothing to train on."
+            )
         every_row = every_row and bool((C > 0.0).all())
     at_zero = float(np.abs(y).max()) if loss.is_regression else 1.0
     check_range(loss, data.n_rows * float(np.max(C)), data.largest_q, at_zero)
@@ -73,9 +75,9 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
 
 
 def check_range(loss: Loss, total_C: float, largest_q: float, at_zero: float) -> None:
-    """Raise if numbers that an engine may meet on its way (|w|, a margin, an objective) are too large.
+    """Raise if numbers that an engine may compute (|w|, a margin, an objective) would overflow.
 
-    ``total_C`` bounds the sum of all C_i, ``largest_q`` the squared norms, ``at_zero`` what is missing at w = 0.
+    ``total_C`` bounds the sum of all C_i, ``largest_q`` the squared norms, ``at_zero`` the margins at w = 0.
     """
     at_zero = max(1.0, at_zero)
     longest = 2.0 * total_C * sqrt(largest_q)
@@ -91,13 +93,13 @@ def check_range(loss: Loss, total_C: float, largest_q: float, at_zero: float) ->
 def check_weights(weights: np.ndarray, n_rows: int) -> None:
     """Raise unless ``weights`` are non-negative, finite, and not all zero."""
     if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, X has {n_rows} rows: one weight per row is needed.")
+        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows: pass one weight per row.")
     finite = np.isfinite(weights)
     if not finite.all():
         i = int(np.argmin(finite))
         raise ValueError(f"sample_weight[{i}] is {weights[i]}: weights must be finite (no NaN, no inf).")
     if weights.min() < 0.0:
         i = int(np.argmin(weights))
-        raise ValueError(f"sample_weight[{i}] is {weights[i]}: negative weights have no meaning here; use 0 or more.")
+        raise ValueError(f"sample_weight[{i}] is {weights[i]}: weights must not be negative; use 0 or more.")
     if weights.max() == 0.0:
-        raise ValueError("sample_weight is zero for every row: nothing is left to train on.")
+        raise ValueError("sample_weight is zero for every row: there is nothing to train on.")

@@ -1,8 +1,8 @@
-"""The one door for data: X comes in, in any form that users have, and goes on as checked rows.
+"""The only entrance for data: turns X, in any form that users have, into checked rows.
 
-Compiled code trusts what it is given, so everything is checked here: structure first (structure.py), then the values
-(values.py), while the squared norms that every engine needs are computed. Arrays whose layout fits are used as they
-are, as read-only views.
+Compiled code trusts its input, so everything is checked here: structure first (structure.py), then the values
+(values.py), while the squared norms that every engine needs are computed. Arrays with a suitable layout are used
+without a copy, as read-only views.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_ROWS = 2**32 - 1  # schedules hold row numbers in 32 bits
 
 
 class NotANumberError(ValueError, TypeError):
-    """An entry of X that is no number: both a wrong value and a wrong type."""
+    """An entry of X that is not a number: both a wrong value and a wrong type."""
 
 
 def read_matrix(X: Any, bias: float = 0.0, pace: Pace | None = None) -> Matrix:
@@ -40,7 +40,7 @@ def read_matrix(X: Any, bias: float = 0.0, pace: Pace | None = None) -> Matrix:
 def read_data(X: Any, bias: float = 0.0, n_threads: int = 1) -> Data:
     """Check structure and values of ``X``, and return it as rows with a constant feature.
 
-    What was read before is taken as it is: several problems over the same rows need one check.
+    Data that were read before are returned unchanged: several problems over the same rows need one check.
     """
     if isinstance(X, Data):
         if X.rows.bias != bias:
@@ -52,7 +52,7 @@ def read_data(X: Any, bias: float = 0.0, n_threads: int = 1) -> Data:
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise unless ``shape`` is that of a matrix with rows and columns that kernels can number."""
+    """Raise unless ``shape`` is that of a matrix, not empty, with a number of rows that kernels can handle."""
     if len(shape) != 2:
         raise ValueError(
             f"X must be a matrix of shape (rows, columns); got {len(shape)} dimension(s), shape {shape}. Reshape your "
@@ -66,7 +66,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def _as_values(values: np.ndarray, name: str) -> np.ndarray:
-    """Return values as they are if float32 or float64, else as the smaller of these two that is exact."""
+    """Return float32 and float64 values unchanged, others as the smaller of these two types that is exact."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}.")
@@ -75,9 +75,9 @@ def _as_values(values: np.ndarray, name: str) -> np.ndarray:
     if (kind in "iu" and size <= 2) or kind == "b" or (kind == "f" and size == 2):
         return values.astype(np.float32)
     if kind in "mM":
-        raise NotANumberError(f"{name} has dtype {values.dtype}: turn dates and durations into numbers, of days say.")
+        raise NotANumberError(f"{name} has dtype {values.dtype}: turn dates and durations into numbers, such as days.")
     try:
-        with np.errstate(over="ignore"):  # what float64 cannot hold becomes infinite, and is reported as such
+        with np.errstate(over="ignore"):  # values beyond float64 become infinite, and are reported as such
             return values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise NotANumberError(f"{_first_non_number(values, name)}: {error}. Encode it as a number.") from error

@@ -1,4 +1,4 @@
-"""The structure of sparse X, checked before anything follows its indices: SciPy's own methods crash on a broken one."""
+"""Checks the structure of a sparse X before anything uses its indices: SciPy's own methods crash on a broken one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..runtime.pace import Pace
 
 
 def csr_arrays(X: Any, pace: Pace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return data, indices, indptr of ``X`` as CSR; what SciPy is to convert is checked first."""
+    """Return data, indices, indptr of ``X`` as CSR; other formats are checked before SciPy converts them."""
     if X.format != "csr":
         if X.format == "csc":
             check_structure(X.indptr, X.indices, X.data, X.shape[1], X.shape[0], "column", "row", pace)
@@ -32,10 +32,10 @@ def _check_coordinates(X: Any) -> None:
     for axis, (at, size) in enumerate(zip((X.row, X.col), X.shape, strict=True)):
         name = ("row", "col")[axis]
         if at.shape != X.data.shape or at.dtype.kind not in "iu":
-            raise ValueError(f"X.{name} must hold one integer for each entry of X.data: the COO matrix is malformed.")
+            raise ValueError(f"X.{name} must hold one integer per entry of X.data: the COO matrix is malformed.")
         if at.size and not (at.min() >= 0 and at.max() < size):
             k = int(np.argmax((at < 0) | (at >= size)))
-            raise ValueError(f"X.{name}[{k}] is {at[k]}, outside of [0, {size}): the COO matrix is malformed.")
+            raise ValueError(f"X.{name}[{k}] is {at[k]}, outside [0, {size}): the COO matrix is malformed.")
 
 
 def check_vectors(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | None, n_major: int, major: str) -> None:
@@ -44,9 +44,9 @@ def check_vectors(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray | No
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise ValueError(f"X.{name} must be a vector of integers; got {array.dtype} of shape {array.shape}.")
     if indptr.size != n_major + 1:
-        raise ValueError(f"X.indptr has {indptr.size} entries, {n_major} {major}s need {n_major + 1}.")
+        raise ValueError(f"X.indptr has {indptr.size} entries, but {n_major} {major}s need {n_major + 1}.")
     if data is not None and (data.ndim != 1 or indices.size != data.size):
-        raise ValueError(f"X.indices has {indices.size} entries, X.data has shape {data.shape}: they must match.")
+        raise ValueError(f"X.indices has {indices.size} entries, but X.data has shape {data.shape}: they must match.")
     if indptr[0] != 0:
         raise ValueError(f"X.indptr[0] is {indptr[0]}; it must be 0.")
 
@@ -62,9 +62,9 @@ def check_structure(
     pace: Pace,
     first: int = 0,
 ) -> tuple[bool, bool]:
-    """Check a compressed matrix before anything follows its indices; tell whether rows are sorted and values all 1.
+    """Check a compressed matrix before anything uses its indices; tell whether rows are sorted and values all 1.
 
-    ``first`` is what the first row is called.
+    ``first`` is the number of the first row, for errors.
     """
     check_vectors(indptr, indices, data, n_major, major)
     is_float = data is not None and data.dtype.kind == "f" and data.dtype.itemsize in (4, 8)
@@ -89,4 +89,4 @@ def _what_is_broken(
             f"not exceed the {indices.size} stored entries. Rebuild the matrix from its entries."
         )
     at = first + int(np.argmax((indices[first:last] < 0) | (indices[first:last] >= n_minor)))
-    return f"X has {minor} index {indices[at]} in {major} {name}, outside of [0, {n_minor}). Check how it was built."
+    return f"X has {minor} index {indices[at]} in {major} {name}, outside [0, {n_minor}). Check how it was built."

@@ -14,10 +14,10 @@ from .matrix import Data, Matrix
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Raise if an entry of a masked array is masked: everything from here on sees the number below the mask."""
+    """Raise if an entry of a masked array is masked: later code would see the number below the mask."""
     if isinstance(values, np.ma.MaskedArray) and values.mask.any():
         at = ", ".join(map(str, np.argwhere(np.broadcast_to(values.mask, values.shape))[0]))
-        raise ValueError(f"{name}[{at}] is masked: fill it ({name}.filled(0.0), an imputer), or drop the row.")
+        raise ValueError(f"{name}[{at}] is masked: fill it ({name}.filled(0.0), or an imputer), or drop the row.")
 
 
 def check_values(matrix: Matrix, pace: Pace | None = None) -> Data:

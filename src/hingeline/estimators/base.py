@@ -20,7 +20,7 @@ from ..runtime.threads import in_parts
 
 
 def as_matrix(X: Any) -> Any:
-    """Return sparse matrices and arrays as they are, and every data frame as an array."""
+    """Return sparse matrices and arrays unchanged, and every data frame as an array."""
     if sparse.issparse(X) or type(X) is np.ndarray:
         return X
     refuse_masked(X, "X")
@@ -41,7 +41,7 @@ class _Features(BaseEstimator):
 
 
 def read_to_fit(X: Any, bias: float, n_jobs: int | None = None) -> tuple[Data, dict[str, Any]]:
-    """Read X, and what an estimator will remember of its features."""
+    """Read X, and what an estimator will remember about its features."""
     matrix = as_matrix(X)
     data = read_data(matrix, bias, effective_n_jobs(n_jobs))
     if matrix is X:  # an array or a sparse matrix: its features have no names
@@ -65,7 +65,7 @@ def dense_coef(coef: Any) -> np.ndarray:
 
 
 def support_of(dual_coef: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Return the rows with a dual variable, of any problem, that is not zero."""
+    """Return the rows that have a non-zero dual variable in any problem."""
 
     def of_part(part: slice) -> np.ndarray:
         is_support = dual_coef[..., part] != 0.0  # NumPy lists the places of flags much faster than those of floats

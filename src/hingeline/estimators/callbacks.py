@@ -15,7 +15,7 @@ except ImportError:  # before 1.9
         def set_callbacks(self, *callbacks: Any) -> Any:
             """Set callables that are called with the progress of ``fit``."""
             if not all(isinstance(callback, NoTask) for callback in callbacks):
-                raise TypeError("callbacks must be callables; scikit-learn's own need scikit-learn 1.9 or newer.")
+                raise TypeError("Callbacks must be callables; scikit-learn's own need scikit-learn 1.9 or newer.")
             if callbacks:
                 self._skl_callbacks = list(callbacks)
             else:
@@ -30,7 +30,7 @@ except ImportError:  # before 1.9
 
 
 class NoTask:
-    """One of hingeline's own among scikit-learn's callbacks: it takes no part in the tasks that these are told of."""
+    """A callback of hingeline's own among scikit-learn's: it ignores the tasks that these are told about."""
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Nothing to set up."""
@@ -61,10 +61,11 @@ class CallbackSupport(CallbackSupportMixin):
         Parameters
         ----------
         *callbacks : callables and callbacks
-            A callable gets a ``hingeline.Progress`` after each sweep of each problem. If it returns true, training of
-            that problem ends with a usable model and ``stop_reason_`` "callback". A ``hingeline.Checkpoint`` saves
-            what was reached. With scikit-learn 1.9 or later also its callbacks (``sklearn.callback.ProgressBar``,
-            ``ScoringMonitor``, ...). Only one is called at a time, whatever ``n_jobs``.
+            A callable gets a ``hingeline.Progress`` after each sweep of each problem. If it returns a true value,
+            training of that problem ends with a usable model and ``stop_reason_`` "callback". A
+            ``hingeline.Checkpoint`` saves the state of the fit. With scikit-learn 1.9 or later, its callbacks
+            (``sklearn.callback.ProgressBar``, ``ScoringMonitor``, ...) are accepted too. Only one callback runs at a
+            time, whatever ``n_jobs`` is.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What the estimators share: training, the certificate as attributes, the warning if a cap ended training."""
+"""What the estimators share: training, the certificate as attributes, the warning if a limit ended training."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def from_zero(problem: Any, k: int) -> dict[str, Any]:
 
 
 class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
-    """Trains one problem, or one per class, by ``solver`` with the stop rules and caps of the parameters."""
+    """Trains one problem, or one per class, by ``solver`` with the stop rules and limits of the parameters."""
 
     device: str | None = None  # models of earlier versions have no such parameter
     _trains_on_devices = False
@@ -86,7 +86,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         raise NotImplementedError
 
     def _stop(self) -> Stop:
-        """Return the stop rule and the caps."""
+        """Return the stop rule and the limits."""
         return Stop(float(self.tol), self.gap_tol, self.max_iter, self.max_time)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
@@ -102,7 +102,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         X : {array, data frame, sparse matrix} of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            Multiplies C row by row; rows of weight zero count for nothing.
+            Multiplies C row by row; a row with weight zero is ignored.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit_from(self, rows: TrainingSet, start: Start) -> Any:
-        """Train on rows that were read before, from a start that is known: the last fit of a search."""
+        """Train on rows that were read before, from a known start: the last fit of a search."""
         return self._fit_rows(rows, start)
 
     def _fit_rows(self, rows: TrainingSet, start: Start) -> Any:
@@ -165,7 +165,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         return (rows.data.n_rows,)
 
     def _variables(self, at: Solution | Snapshot, bias: float) -> np.ndarray:
-        """Return what a problem can start from to go on from ``at``; the constant feature has the value ``bias``."""
+        """Return what a problem needs to continue from ``at``; the constant feature has the value ``bias``."""
         assert at.alpha is not None
         return at.alpha
 
@@ -177,7 +177,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         return classes is None or np.array_equal(self.classes_, classes)
 
     def _previous(self, rows: TrainingSet) -> Start:
-        """Return where problems start from: if ``warm_start`` finds a model, from its dual variables or weights."""
+        """Return where problems start from: with ``warm_start``, the dual variables or weights of the last model."""
         if not (self.warm_start and self._has_model_of(rows)):
             return from_zero
         signed = np.atleast_2d(getattr(self, "dual_coef_", ()))  # not every model has them
@@ -205,19 +205,19 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
         return {"coef_": coef, "intercept_": np.array([0.0 if at is None else at.intercept for at in reached])}
 
     def _keep_runs(self, known: dict[str, Any], solutions: list[Solution]) -> None:
-        """Set the attributes that were ``known`` before training, and those that tell how it went."""
+        """Set the attributes that were ``known`` before training, and those that describe how it went."""
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(known)
         self.__dict__.update(overall(PerClass.of(solutions, known.get("classes_", ()))))
         self.history_ = joined([s.history for s in solutions])
 
     def _report(self, rows: TrainingSet, solutions: list[Solution]) -> None:
-        """Print a line per problem if ``verbose``, and warn if a cap ended training."""
+        """Print a line per problem if ``verbose``, and warn if a limit ended training."""
         if self.verbose:
             for s in solutions:
                 outcome, c = "converged" if s.converged else "NOT CONVERGED", s.certificate
                 print(
-                    f"[{type(self).__name__}] {outcome}, {s.solver}: {s.n_iter} sweeps, {s.n_steps} steps, "
+                    f"[{type(self).__name__}] {outcome}, {s.solver}: {s.n_iter} iterations, {s.n_steps} steps, "
                     f"{s.seconds:.3g} s, violation {c.violation:.2e}, gap {c.gap:.2e} ({s.stop_reason})"
                 )
         # A callback that ended training needs no warning.
@@ -229,24 +229,24 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
                 other = "" if self.solver == AUTO else ' Or let solver="auto" choose.'
                 remedy = f"Scale the columns (StandardScaler, MaxAbsScaler), or choose a smaller C.{other}"
             elif not remedy:
-                remedy = f"Raise {worst.stop_reason} (None: no cap), loosen tol or gap_tol, or scale the data."
+                remedy = f"Raise {worst.stop_reason} (None: no limit), loosen tol or gap_tol, or scale the data."
             warnings.warn(
                 f"{worst.stop_reason} ended training before it converged ({len(capped)} of {len(solutions)} "
                 f"problems): relative duality gap {worst.certificate.gap:.2e}, violation "
-                f"{worst.certificate.violation:.2e}. The model is usable, its objective is within that gap of the "
+                f"{worst.certificate.violation:.2e}. The model is usable: its objective is within that gap of the "
                 f"optimum. {remedy}",
                 ConvergenceWarning,
                 stacklevel=self._depth_of_fit,
             )
 
     def _advice(self, rows: TrainingSet) -> str:
-        """Return which columns to scale, if any stands out; rows on a device are not looked at."""
+        """Return which columns to scale, if any stands out; rows on a device are not checked."""
         if rows.data is None:
             return ""
         return advice_on_scale(rows.data, rows.features.get("feature_names_in_"))
 
     def to_sklearn(self) -> Any:
-        """Return scikit-learn's fitted counterpart of this model, for every export that understands it."""
+        """Return this model as a fitted scikit-learn estimator, for exports that understand it."""
         raise NotImplementedError
 
     def _counterpart(self, kind: Any, **changed: Any) -> Any:

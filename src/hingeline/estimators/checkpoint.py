@@ -38,18 +38,18 @@ Start = Callable[[Any, int], dict[str, Any]]
 
 
 class Checkpoint(NoTask):
-    """Saves the state of a fit now and then, so that a later fit continues from there if the process dies.
+    """Saves the state of a fit at intervals, so that a later fit continues from there if the process dies.
 
-    Give it to an estimator by ``set_callbacks``. The file is written after a sweep, completely or not at all: if the
+    Pass it to an estimator with ``set_callbacks``. The file is written after a sweep, completely or not at all: if the
     process is killed, only the work since the last save is lost. A fit of the same problem (data, weights and all
-    parameters that it depends on; ``solver``, ``tol`` and the like may differ) continues from the file by itself. The
-    file of another problem is refused with a ``ValueError``, unless that fit was finished; then it is replaced. When a
-    fit has ended its file is kept, so that a script that dies later does not have to train again.
+    parameters that it depends on; ``solver``, ``tol`` and the like may differ) continues from the file automatically.
+    The file of another problem is refused with a ``ValueError``, unless that fit was finished; then it is replaced.
+    After a fit the file is kept, so that a script that dies later does not have to train again.
 
     Parameters
     ----------
     path : str or path
-        The file. Fits that are to be saved at the same time need one each.
+        The file. Fits that run at the same time need one file each.
     every : float, optional
         Seconds between two saves; a save waits for the end of a sweep. None: 20 seconds at first, growing to 300.
 
@@ -71,8 +71,8 @@ class Checkpoint(NoTask):
         """Raise if ``estimator`` is one of scikit-learn's, which would not use the checkpoint."""
         if not hasattr(estimator, "_shape_of_variables"):
             raise TypeError(
-                f"{type(estimator).__name__} saves no checkpoints: give this one to hingeline's estimator in it, by "
-                "its own set_callbacks."
+                f"{type(estimator).__name__} saves no checkpoints: pass this one to set_callbacks of the hingeline "
+                "estimator inside it."
             )
 
     def open(self, estimator: Any, rows: TrainingSet) -> CheckpointFile:
@@ -108,7 +108,7 @@ class Saves:
         return saved_start
 
     def after_sweep(self, k: int, progress: Progress) -> None:
-        """Save what problem ``k`` has reached, if it is time."""
+        """Save the state of problem ``k``, if it is time."""
         for file in self._files:
             file.after_sweep(k, lambda: self._estimator._variables(progress.look(), self._bias))
 

@@ -1,6 +1,6 @@
-"""Which fits and predictions go to a device: arrays of other libraries, if scikit-learn dispatches them; ``device``.
+"""Which fits and predictions run on a device: those with dispatched arrays of other libraries, or with ``device`` set.
 
-Nothing of these libraries is imported here.
+None of these libraries is imported here.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any
 from sklearn import get_config
 
 OWN = ("numpy", "scipy", "pandas", "polars", "pyarrow", "dask", "builtins")  # what every estimator reads by itself
-WITHOUT_NAMESPACE = ("torch", "cupyx")  # libraries whose arrays do not say that they keep to the array API
+WITHOUT_NAMESPACE = ("torch", "cupyx")  # libraries whose arrays do not declare that they follow the array API
 
 
 def is_array_elsewhere(X: Any) -> bool:
-    """Tell whether X is an array of a library that keeps to the array API, and not NumPy's."""
+    """Tell whether X is an array of a library other than NumPy that follows the array API."""
     library = type(X).__module__.split(".")[0]
     return library not in OWN and (library in WITHOUT_NAMESPACE or hasattr(X, "__array_namespace__"))
 
@@ -34,6 +34,7 @@ def refuse_other_place(coef: Any, X: Any) -> None:
     if is_array_elsewhere(coef) and type(coef) is not type(X):
         library = type(coef).__module__.split(".")[0]
         raise ValueError(
-            f"The model was trained on arrays of {library} and lives there; X is {type(X).__module__.split('.')[0]}'s. "
-            f"Give it an array of {library} with sklearn.set_config(array_api_dispatch=True)."
+            f"The model was trained on {library} arrays and lives there, but X is from "
+            f"{type(X).__module__.split('.')[0]}. Pass a {library} array, with "
+            "sklearn.set_config(array_api_dispatch=True)."
         )

@@ -1,4 +1,4 @@
-"""What ``fit`` is given, read, checked and put on a device once: rows, and the problems that labels or targets make."""
+"""The input of ``fit``, read, checked and moved to a device once: rows, and the problems of labels or targets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def place_called(device: str) -> Place:
             try:
                 there = torch.empty(0, device=device)
             except (RuntimeError, AssertionError) as error:
-                raise ValueError(f"device={device!r} is none that PyTorch knows here: {error}") from error
+                raise ValueError(f"device={device!r} is not a device that PyTorch knows here: {error}") from error
             return Place.of(there)
     if device.startswith("cuda") and find_spec("cupy") is not None:
         import cupy
@@ -41,7 +41,7 @@ def place_called(device: str) -> Place:
         with cupy.cuda.Device(int(device.partition(":")[2] or 0)):
             return Place.of(cupy.empty(0))
     raise ValueError(
-        f"device={device!r} needs PyTorch or CuPy that see it: install one of them for your GPU, or leave device out."
+        f"device={device!r}: neither PyTorch nor CuPy sees it. Install one of them for your GPU, or leave device out."
     )
 
 
@@ -63,7 +63,7 @@ def moved(X: Any, bias: float, n_jobs: int | None, place: Place) -> tuple[Any, d
 
         indptr, indices = (xp.asarray(part) for part in parts)
         return sparse.csr_matrix((xp.asarray(values), indices, indptr), shape=shape), features
-    raise ValueError(f"There are no sparse matrices in {place.name}: make X dense.")
+    raise ValueError(f"{place.name} has no sparse matrices: make X dense.")
 
 
 @dataclass(frozen=True)
@@ -198,12 +198,12 @@ def read_for_device(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Devic
         place = Place.of(X)
         if device is not None and place_called(device) != place:
             raise ValueError(
-                f"device={device!r}, but X is an array of {place.name}: leave device out, or move X there."
+                f"device={device!r}, but X is an array in {place.name}: leave device out, or move X there."
             )
         for name, array in (("y", y), ("sample_weight", sample_weight)):
             if array is not None and not (is_array_elsewhere(array) and Place.of(array) == place):
                 there = Place.of(array).name if is_array_elsewhere(array) else type(array).__module__.split(".")[0]
-                raise ValueError(f"X is an array of {place.name}, {name} one of {there}: both must be in one place.")
+                raise ValueError(f"X is in {place.name}, but {name} is in {there}: move both to one place.")
         rows, features = array_rows(floating(X, place), bias), _features_of(X)
         targets, weights = _of_device(y, sample_weight, rows)
     else:
@@ -235,9 +235,9 @@ def floating(X: Any, place: Place) -> Any:
     """Return X in a floating-point type that is trained on, or raise."""
     xp = place.xp
     if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: X needs a row per sample.")
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: X needs one row per sample.")
     if 0 in X.shape:
-        raise ValueError(f"Found array with shape {tuple(X.shape)}: at least one sample and one feature are needed.")
+        raise ValueError(f"Found array with shape {tuple(X.shape)}: X needs at least one sample and one feature.")
     if type(X).__module__.startswith("cupyx."):
         return X.tocsr()
     if "strided" not in str(getattr(X, "layout", "strided")):

@@ -13,7 +13,7 @@ from .per_class import MOST_ROWS, SHOWN
 
 
 class CertificateRepr:
-    """Shows the certificate of a fitted estimator; one that is not fitted looks as scikit-learn's do."""
+    """Shows the certificate of a fitted estimator; one that is not fitted looks like scikit-learn's."""
 
     def _sk_visual_block_(self) -> Any:
         """Return scikit-learn's description of the box (if this raises, it draws its usual one)."""

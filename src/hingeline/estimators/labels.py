@@ -19,13 +19,13 @@ FEW_CLASSES = 8  # up to here, one comparison per class is faster than sorting t
 
 
 def encode_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes, two at least, and, for each row, the number of its class."""
+    """Return the sorted classes, at least two, and the number of each row's class."""
     classes, codes = number_labels(y, n_threads)
     return checked_classes(classes), codes
 
 
 def number_labels(y: Any, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes and, for each row, the number of its class; there may be a single class."""
+    """Return the sorted classes and the number of each row's class; there may be a single class."""
     refuse_masked(y, "y")
     if not (type(y) is np.ndarray and y.ndim == 1):
         y = column_or_1d(y, warn=True)
@@ -100,8 +100,8 @@ def checked_classes(classes: np.ndarray) -> np.ndarray:
     """Return the classes, or raise unless they are two or more that can be labels."""
     if classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
         raise ValueError(
-            "Unknown label type: continuous. y must hold class labels; it holds numbers such as "
-            f"{classes[classes != np.floor(classes)][0]!r}. For regression use a regressor."
+            "Unknown label type: continuous. y must hold class labels, but it holds numbers such as "
+            f"{classes[classes != np.floor(classes)][0]!r}. For a regression, use a regressor."
         )
     if classes.size < 2:
         raise ValueError(

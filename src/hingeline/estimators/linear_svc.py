@@ -27,24 +27,25 @@ LOSSES: dict[str, Callable[[float], Loss]] = {"hinge": Hinge, "squared_hinge": S
 class LinearSVC(SparsePenaltyClassifier):
     """Linear support vector classifier with a certificate of optimality.
 
-    Minimises |w|^2/2 + C sum_i loss(1 - y_i f(x_i)). Parameters with scikit-learn's names mean what they mean in
-    ``sklearn.svm.LinearSVC``. The model of the paper has ``loss="hinge", fit_intercept=False``.
+    Minimises |w|^2/2 + C sum_i loss(1 - y_i f(x_i)). Parameters with scikit-learn's names have the same meaning as in
+    ``sklearn.svm.LinearSVC``. The paper's model is ``loss="hinge", fit_intercept=False``.
 
     Parameters
     ----------
     penalty : {"l2", "l1"}
-        "l1" replaces |w|^2/2 by |w|_1, so that many weights are zero. For the squared hinge only; ``max_iter`` then
+        "l1" replaces |w|^2/2 by |w|_1, so that many weights are zero. It needs the squared hinge; ``max_iter`` then
         counts Newton iterations, and ``n_steps_`` visits of columns.
     loss : {"squared_hinge", "hinge"}
-        Not used with ``multi_class="crammer_singer"``, which has a hinge loss of its own, as in scikit-learn.
+        Not used with ``multi_class="crammer_singer"``, which has its own hinge loss, as in scikit-learn.
     dual : {"auto"} or bool
         Has no effect: every engine returns the primal and the dual solution. Accepted because scikit-learn has it.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
-        Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
-        as accurately as rounding allows, unless ``gap_tol`` is given.
+        The engine. "auto" chooses one by the shape of the data and by C. It solves tiny problems (rows x columns up to
+        1e4) as accurately as rounding allows, unless ``gap_tol`` is given.
     tol : float
         Training ends when the largest violation of the optimality conditions is below ``tol`` (the paper's eps). With
-        ``solver="auto"`` a relative duality gap of a thousandth of ``tol`` ends it too.
+        ``solver="auto"`` it also ends at a certified relative duality gap of ``tol``/1000 (except with a free
+        intercept, ``penalty="l1"`` or ``multi_class="crammer_singer"``).
     gap_tol : float, optional
         Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     C : float
@@ -56,27 +57,28 @@ class LinearSVC(SparsePenaltyClassifier):
         True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
         other weight (X is not copied for it). "free": it is not regularised, as in ``sklearn.svm.SVC``.
     intercept_scaling : float
+        Value of the constant feature.
     class_weight : dict or "balanced", optional
-        Multiplies C for the rows of a class. Of three or more classes one against the rest, as in LIBLINEAR, only in
-        the problem of that class; ``sample_weight`` counts in all of them.
+        Multiplies C for the rows of a class. With three or more classes one against the rest, it counts only in the
+        problem of that class, as in LIBLINEAR; ``sample_weight`` counts in all of them.
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) of each class and on seconds of the whole fit; None: no cap. If a cap ends
-        training, ``fit`` warns, and the model is usable.
+        Limits on the sweeps (Newton: iterations) of each class and on the seconds of the whole fit; None: no limit. If
+        a limit ends training, ``fit`` warns, and the model is usable.
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
-        weights, scaled such that this start is never worse than zero.
+        weights, scaled so that this start is never worse than zero.
     keep_dual : bool
-        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
-        with the number of rows. A warm start then begins at the weights.
+        False: drop ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows with
+        the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
-        Threads. They share the problems of several classes, and the rows of a large problem.
+        Number of threads. They share the problems of several classes, and the rows of a large problem.
     random_state : int, RandomState or None
         Seeds the order in which rows are visited.
     verbose : int
         Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
     device : str, optional
-        "cuda" moves X, of NumPy or SciPy, to the GPU once and trains there; results are NumPy's. Arrays of PyTorch and
-        CuPy are taken as they are, with scikit-learn's ``array_api_dispatch``.
+        "cuda" moves a NumPy or SciPy X to the GPU once and trains there; results are NumPy arrays. PyTorch and CuPy
+        arrays are used where they are, with scikit-learn's ``array_api_dispatch``.
 
     Attributes
     ----------
@@ -86,21 +88,21 @@ class LinearSVC(SparsePenaltyClassifier):
         alpha_i y_i. With ``multi_class="crammer_singer"`` alpha_ic of row i and class c (of two classes, the second),
         with w_c = sum_i alpha_ic x_i.
     support_ : ndarray
-        Rows with a dual variable that is not zero, in any problem.
+        Rows with a non-zero dual variable in any problem.
     n_iter_, n_steps_, fit_time_, solver_, converged_, stop_reason_
-        Sweeps, visits of rows, seconds of training, engine, whether training converged, and what ended it. For several
-        classes ``n_iter_`` is the largest, ``n_steps_`` the sum, ``converged_`` tells whether all have converged, and
-        ``solver_`` and ``stop_reason_`` are those of the class that did worst.
+        Sweeps (Newton: iterations), visits of rows, seconds of training, engine, whether training converged, and what
+        ended it. With several classes, ``n_iter_`` is the largest, ``n_steps_`` the sum, ``converged_`` tells whether
+        all have converged, and ``solver_`` and ``stop_reason_`` are those of the class that did worst.
     kkt_violation_, duality_gap_, objective_, dual_objective_
         The certificate, computed for the returned weights: the optimum lies between ``dual_objective_`` and
-        ``objective_``. For several classes the largest violation and gap, and the sums of the objectives.
+        ``objective_``. With several classes, the largest violation and gap, and the sums of the objectives.
     per_class_ : table
-        The same for each class: ``per_class_["duality_gap"]`` is an array in the order of ``per_class_["label"]``. A
-        single row, labelled "all", if a single problem was trained.
+        The same for each class: ``per_class_["duality_gap"]`` is an array in the order of ``per_class_["label"]``. If a
+        single problem was trained, it has a single row, labelled "all".
     history_ : structured ndarray
-        A record per sweep: seconds, steps, violation and gap (NaN if not computed) after it, the smallest objective and
-        the largest lower bound so far, which of the engines in ``solver_`` was at work (``phase``), and ``problem``,
-        the number of its class.
+        One record per sweep: seconds, steps, violation and gap (NaN if not computed) after it, the smallest objective
+        and the largest lower bound so far, which of the engines in ``solver_`` was running (``phase``), and
+        ``problem``, the number of its class.
     """
 
     _trains_on_devices = True
@@ -218,7 +220,7 @@ class LinearSVC(SparsePenaltyClassifier):
         self.support_ = support_of(self.dual_coef_)
 
     def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.svm.LinearSVC`` with this model, for every export that understands it.
+        """Return this model as a fitted ``sklearn.svm.LinearSVC``, for exports that understand it.
 
         A free intercept becomes ``fit_intercept=True``: the model is the same, but training it again would regularise
         the intercept.

@@ -28,25 +28,26 @@ OF_SOME_LOSSES = {"epsilon": 0.0, "quantile": 0.5}  # parameters that not every 
 class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     """Linear support vector regression with a certificate of optimality.
 
-    Minimises |w|^2/2 + C sum_i max(0, |y_i - f(x_i)| - epsilon), the same with squares, or the pinball loss of quantile
-    regression, C sum_i max(q m_i, (q - 1) m_i) with m_i = y_i - f(x_i). Parameters with scikit-learn's names mean what
-    they mean in ``sklearn.svm.LinearSVR``.
+    Minimises |w|^2/2 + C sum_i max(0, |y_i - f(x_i)| - epsilon), the same with squares, or with the pinball loss of
+    quantile regression, C sum_i max(q m_i, (q - 1) m_i) with m_i = y_i - f(x_i). Parameters with scikit-learn's names
+    have the same meaning as in ``sklearn.svm.LinearSVR``.
 
     Parameters
     ----------
     epsilon : float
-        Errors up to epsilon cost nothing. In the units of y. For the epsilon-insensitive losses only.
+        Errors up to epsilon cost nothing. In the units of y. Only for the epsilon-insensitive losses.
     tol : float
         Training ends when the largest violation of the optimality conditions is below ``tol``. In the units of y.
     C : float
         Weight of the loss.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "pinball"}
     quantile : float
-        q, above 0 and below 1: the quantile of y that is predicted. For the pinball loss only.
+        q, above 0 and below 1: the quantile of y that is predicted. Only for the pinball loss.
     fit_intercept : bool or "free"
         True: the intercept is the weight of a constant feature of value ``intercept_scaling``, and regularised like any
         other weight. "free": it is not regularised.
     intercept_scaling : float
+        Value of the constant feature.
     dual : {"auto"} or bool
         Has no effect: every engine returns the primal and the dual solution. Accepted because scikit-learn has it.
     verbose : int
@@ -54,23 +55,23 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
     random_state : int, RandomState or None
         Seeds the order in which rows are visited.
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the
-        model is usable.
+        Limits on sweeps (Newton: iterations) and on seconds; None: no limit. If a limit ends training, ``fit`` warns,
+        and the model is usable.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
-        Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
-        as accurately as rounding allows, unless ``gap_tol`` is given.
+        The engine. "auto" chooses one by the shape of the data and by C. It solves tiny problems (rows x columns up to
+        1e4) as accurately as rounding allows, unless ``gap_tol`` is given.
     gap_tol : float, optional
         Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights.
     keep_dual : bool
-        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
-        with the number of rows. A warm start then begins at the weights.
+        False: drop ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows with
+        the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
-        Threads. They share the rows of a large problem.
+        Number of threads. They share the rows of a large problem.
     device : str, optional
-        "cuda" moves X, of NumPy or SciPy, to the GPU once and trains there; results are NumPy's.
+        "cuda" moves a NumPy or SciPy X to the GPU once and trains there; results are NumPy arrays.
 
     Attributes
     ----------
@@ -162,10 +163,10 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         return {**model, "coef_": model["coef_"][0]}
 
     def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.svm.LinearSVR`` with this model, for every export that understands it.
+        """Return this model as a fitted ``sklearn.svm.LinearSVR``, for exports that understand it.
 
-        With ``loss="pinball"`` it is a ``sklearn.linear_model.QuantileRegressor``, whose penalty is another one: it
-        predicts the same, but trained again it would be another model.
+        With ``loss="pinball"`` it is a ``sklearn.linear_model.QuantileRegressor``. It predicts the same, but its
+        penalty differs: trained again, it would give another model.
         """
         if self.loss == "pinball":
             return self._counterpart(QuantileRegressor)

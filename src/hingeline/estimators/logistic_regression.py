@@ -33,29 +33,29 @@ SKLEARN_SOLVERS = {  # scikit-learn's, and the engines that stand for them
 class LogisticRegression(SoftmaxClassifier):
     """Logistic regression with a certificate of optimality.
 
-    Minimises |w|^2/2 + C sum_i log(1 + exp(-y_i f(x_i))) for two classes, f(x) = <x, w> + b. More classes are trained
-    in one problem, the multinomial: sum_c |w_c|^2/2 + C sum_i (log sum_c exp(f_c(x_i)) - f_{y_i}(x_i)). Intercepts are
-    not regularised. Parameters with scikit-learn's names mean what they mean in
+    Minimises |w|^2/2 + C sum_i log(1 + exp(-y_i f(x_i))) for two classes, with f(x) = <x, w> + b. More classes are
+    trained in one multinomial problem: sum_c |w_c|^2/2 + C sum_i (log sum_c exp(f_c(x_i)) - f_{y_i}(x_i)). Intercepts
+    are not regularised. Parameters with scikit-learn's names have the same meaning as in
     ``sklearn.linear_model.LogisticRegression``.
 
     Parameters
     ----------
     penalty : {"deprecated", "l2", "l1", "elasticnet"} or None
-        As in scikit-learn, where it is deprecated: leave it, and set ``l1_ratio`` and ``C``. "l2" is ``l1_ratio=0``,
-        "l1" is ``l1_ratio=1``, "elasticnet" takes ``l1_ratio``, and None is ``C=np.inf``.
+        As in scikit-learn, where it is deprecated: set ``l1_ratio`` and ``C`` instead. "l2" is ``l1_ratio=0``, "l1" is
+        ``l1_ratio=1``, "elasticnet" takes ``l1_ratio``, and None is ``C=np.inf``.
     C : float
-        Weight of the loss. ``np.inf``: no penalty. The model is then that of a C which is as good as infinity, and
-        objectives and dual variables are divided by it. If the classes can be separated, there is no optimum: ``fit``
-        warns, and the model is finite.
+        Weight of the loss. ``np.inf``: no penalty. The model is then trained at a C so large that it is as good as
+        infinity, and objectives and dual variables are divided by it. If the classes are separable, there is no
+        optimum: ``fit`` warns, and the weights are finite but arbitrary.
     l1_ratio : float
-        Share of |w|_1 in the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. Above 0, columns are visited instead of
-        rows, more than two classes are trained one against the rest, ``max_iter`` counts Newton iterations, and
-        ``tol`` is for the optimality conditions of the weights.
+        The penalty is l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. Above 0, columns are visited instead of rows, more than
+        two classes are trained one against the rest, ``max_iter`` counts Newton iterations, and ``tol`` refers to the
+        optimality conditions of the weights.
     dual : {"auto"} or bool
         Has no effect: every engine returns the primal and the dual solution. Accepted because scikit-learn has it.
     tol : float
         Training ends when the largest violation of the optimality conditions is below ``tol``. A violation is the
-        difference between the probability that the model gives to a row and the one that its dual variable stands for.
+        difference between the probability that the model gives a row and the one that its dual variable implies.
     gap_tol : float, optional
         Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     fit_intercept : bool, "free" or "regularised"
@@ -64,31 +64,33 @@ class LogisticRegression(SoftmaxClassifier):
     intercept_scaling : float
         Used if the intercept is regularised, as in scikit-learn.
     class_weight : dict or "balanced", optional
-        Multiplies C by class. One against the rest, the rest has weight 1, as in LIBLINEAR.
+        Multiplies C for the rows of a class. If classes are trained one against the rest, the rest has weight 1, as in
+        LIBLINEAR.
     random_state : int, RandomState or None
         Seeds the order in which rows are visited.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"} or one of scikit-learn's
-        Engine. "auto" chooses by the shape of the data and by C, and solves tiny problems (rows x columns up to 1e4)
-        as accurately as rounding allows, unless ``gap_tol`` is given. scikit-learn's names are understood: "newton-cg"
-        and "newton-cholesky" are "newton_cg" and "newton", "liblinear" is "auto" with ``fit_intercept="regularised"``
-        and ``multi_class="ovr"``, and the others, which have the same optimum, are "auto".
+        The engine. "auto" chooses one by the shape of the data and by C. It solves tiny problems (rows x columns up to
+        1e4) as accurately as rounding allows, unless ``gap_tol`` is given. scikit-learn's names are understood:
+        "newton-cg" and "newton-cholesky" are "newton_cg" and "newton", "liblinear" is "auto" with
+        ``fit_intercept="regularised"`` and ``multi_class="ovr"``, and the others, which have the same optimum, are
+        "auto".
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the
-        model is usable.
+        Limits on sweeps (Newton: iterations) and on seconds; None: no limit. If a limit ends training, ``fit`` warns,
+        and the model is usable.
     verbose : int
         Above zero, progress is shown in terminals and notebooks, and a line per problem is printed at the end.
     warm_start : bool
         Start from the previous solution: from its dual variables if the number of rows is the same, else from its
         weights. The multinomial problem starts from the weights.
     keep_dual : bool
-        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
-        with the number of rows. A warm start then begins at the weights.
+        False: drop ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows with
+        the number of rows. A warm start then begins at the weights.
     n_jobs : int, optional
-        Threads. They share the problems of several classes, and the rows of a large problem.
+        Number of threads. They share the problems of several classes, and the rows of a large problem.
     multi_class : {"auto", "multinomial", "ovr"}
         How more than two classes are trained: all in one problem, or each against the rest. "auto": in one problem, but
         one against the rest if ``l1_ratio`` is above 0 or ``solver`` names a coordinate engine ("baseline", "avsf",
-        "hybrid"), which the multinomial problem has not.
+        "hybrid"), which cannot train the multinomial problem.
     device : str, optional
         As in ``LinearSVC``. More than two classes need ``multi_class="ovr"`` there.
 
@@ -212,7 +214,7 @@ class LogisticRegression(SoftmaxClassifier):
         return is_possible and not (self._is_liblinear() and self.multi_class == "auto")
 
     def _explicit_parameters(self) -> dict[str, str]:
-        """Return what the penalty and the classes of a fitted model are, however the parameters say it."""
+        """Return the penalty and the kind of multi-class problem of a fitted model, whatever the parameters say."""
         ridge, share = self._is_ridge(), self._l1_share()
         penalty = "l2" if ridge else "l1" if share == 1.0 else "elasticnet"
         return {
@@ -248,8 +250,8 @@ class LogisticRegression(SoftmaxClassifier):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes, shape (n_samples, n_classes).
 
-        Of more than two classes they are the softmax of the scores; one against the rest, the probability of each class
-        is divided by their sum.
+        With more than two classes they are the softmax of the scores. If classes were trained one against the rest, the
+        probability of each class is divided by their sum.
         """
         logs = self.predict_log_proba(X)
         if is_array_elsewhere(logs):
@@ -259,9 +261,9 @@ class LogisticRegression(SoftmaxClassifier):
         return np.asarray(np.exp(logs))
 
     def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.linear_model.LogisticRegression`` with this model, for exports.
+        """Return this model as a fitted ``sklearn.linear_model.LogisticRegression``, for exports.
 
-        More than two classes that were trained one against the rest are a ``sklearn.multiclass.OneVsRestClassifier``.
+        If more than two classes were trained one against the rest, it is a ``sklearn.multiclass.OneVsRestClassifier``.
         """
         check_is_fitted(self)
         share = 0.0 if self._is_ridge() else self._l1_share()

@@ -1,4 +1,4 @@
-"""Fitted estimators as what model files hold, and back: a ``ModelKind`` for each class, for ``hingeline.io``."""
+"""Converts fitted estimators to the content of model files, and back: one ``ModelKind`` per class."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def from_record(estimator_class: Any, record: dict[str, Any]) -> Any:
     """Return the estimator of a record, which may come from a damaged file."""
     params, learned = record.get("parameters"), record.get("learned")
     if not (isinstance(params, dict) and isinstance(learned, dict)):
-        raise ModelFileError("this file holds no estimator.")
+        raise ModelFileError("this file does not hold an estimator.")
     estimator = estimator_class()
     if hasattr(estimator, "_present_parameters"):  # files of earlier versions hold others
         params = estimator._present_parameters(params)
@@ -125,7 +125,7 @@ def _check_shapes(estimator: Any) -> None:
 
 
 def to_liblinear(estimator: Any) -> LinearModel:
-    """Return a fitted estimator in LIBLINEAR's terms: of two classes, the second (the positive one) comes first."""
+    """Return a fitted estimator as a LIBLINEAR model: of two classes, the second (the positive one) comes first."""
     check_is_fitted(estimator)
     if hasattr(estimator, "to_model"):  # the model of a search for C
         estimator = estimator.to_model()
@@ -175,9 +175,9 @@ def _whole_number(label: Any) -> int:
 
 
 def from_liblinear(estimator_class: Any, model: LinearModel) -> Any:
-    """Return the estimator that stands for a model of LIBLINEAR's; what the model does not say keeps its default."""
+    """Return the estimator for a LIBLINEAR model; what the model does not say keeps its default."""
     if model.n_classes < 2:
-        raise ValueError("the model has a single class, and an estimator needs two: use 'hingeline predict'.")
+        raise ValueError("The model has a single class, but an estimator needs two: use 'hingeline predict'.")
     solver_type = model.solver_type
     estimator = estimator_class(**estimator_of(solver_type)[1])
     if solver_type.task != "one_class":

@@ -23,18 +23,18 @@ from .watch import Watch
 
 
 def refuse_what_is_for_the_cpu(estimator: Any, n_problems: int) -> None:
-    """Raise if a parameter asks for what is not trained on a device."""
+    """Raise if a parameter asks for something that is not available on a device."""
     if estimator._engine() not in SOLVERS:
         raise ValueError(
             f"solver={estimator.solver!r} visits one row at a time: on a device, use one of {', '.join(SOLVERS)}."
         )
     if hasattr(estimator, "_is_ridge") and not estimator._is_ridge():
-        raise ValueError('On a device the penalty is "l2": choose it, or train on the CPU.')
+        raise ValueError('On a device only penalty="l2" is available: choose it, or train on the CPU.')
     if getattr(estimator, "multi_class", None) == "crammer_singer":
-        raise ValueError('multi_class="crammer_singer" is not trained on a device: choose "ovr".')
+        raise ValueError('multi_class="crammer_singer" is not available on a device: choose "ovr".')
     if n_problems > 1 and hasattr(estimator, "_is_multinomial") and estimator._is_multinomial(n_problems):
         raise ValueError(
-            f'More than two classes are trained one against the rest on a device: set multi_class="ovr" '
+            f'On a device, more than two classes are trained one against the rest: set multi_class="ovr" '
             f"({type(estimator).__name__}'s default is one multinomial problem)."
         )
 
@@ -115,7 +115,7 @@ def scores_on_device(estimator: Any, X: Any) -> Any:
     place = Place.of(X)
     for array in (estimator.coef_, estimator.intercept_):
         if is_array_elsewhere(array) and Place.of(array) != place:
-            raise ValueError(f"The model is in {Place.of(array).name}, X in {place.name}: both must be in one place.")
+            raise ValueError(f"The model is in {Place.of(array).name}, but X is in {place.name}: move X there.")
     X = floating(X, place)
     if int(X.shape[1]) != estimator.n_features_in_:
         raise ValueError(

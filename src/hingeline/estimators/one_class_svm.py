@@ -28,7 +28,7 @@ SHARED = ("tol", "gap_tol", "max_iter", "max_time", "keep_dual", "random_state",
 
 
 class OneClassSVM(OutlierMixin, CertifiedEstimator):
-    """Linear one-class support vector machine: which rows are unlike the others, with a certificate.
+    """Linear one-class support vector machine: finds rows that are unlike the others, with a certificate.
 
     Minimises |w|^2/2 - nu n rho + sum_i max(0, rho - <x_i, w>) over w and rho. ``predict``, ``decision_function`` and
     ``score_samples`` return what they return in ``sklearn.svm.OneClassSVM(kernel="linear")``, which solves the same
@@ -38,10 +38,10 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
     Parameters
     ----------
     nu : float in (0, 1]
-        At most this share of the rows lies outside, and at least this share are support vectors.
+        At most this fraction of the rows lies outside, and at least this fraction are support vectors.
     tol : float
         Training ends when the largest violation of the optimality conditions, a difference of two scores, is below
-        ``tol``, and the duality gap at most 1e-3.
+        ``tol`` and the duality gap is at most 1e-3.
     gap_tol : float, optional
         Relative duality gap at which training ends. If it is given, ``tol`` is not used.
     solver : {"auto", "baseline", "avsf", "hybrid"}
@@ -49,10 +49,11 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         and "baseline" visits all rows equally often. "auto" is the hybrid, and solves tiny problems (rows x columns up
         to 1e4) more accurately than ``tol`` asks for. If sweeps converge slowly, Newton's method takes over.
     max_iter, max_time : optional
-        Caps on sweeps and on seconds; None: no cap. If a cap ends training, ``fit`` warns, and the model is usable.
+        Limits on sweeps and on seconds; None: no limit. If a limit ends training, ``fit`` warns, and the model is
+        usable.
     keep_dual : bool
-        False: forget ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows
-        with the number of rows.
+        False: drop ``dual_coef_`` and ``support_`` after training, so that neither the model nor its pickle grows with
+        the number of rows.
     random_state : int, RandomState or None
         Seeds the order in which rows are visited.
     verbose : int
@@ -114,7 +115,7 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         y : ignored
             Accepted because scikit-learn has it.
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts. Rows of weight zero count for nothing.
+            How much each row counts; a row with weight zero is ignored.
 
         Returns
         -------
@@ -145,9 +146,9 @@ class OneClassSVM(OutlierMixin, CertifiedEstimator):
         return _model(at.w, -at.intercept)
 
     def to_sklearn(self) -> Any:
-        """Return a fitted ``sklearn.linear_model.SGDOneClassSVM`` with this model, for exports.
+        """Return this model as a fitted ``sklearn.linear_model.SGDOneClassSVM``, for exports.
 
-        It predicts the same. Trained again it would solve the problem divided by nu n, approximately.
+        It predicts the same. Trained again, it would solve the problem divided by nu n, approximately.
         """
         return self._counterpart(SGDOneClassSVM)
 

@@ -1,4 +1,4 @@
-"""How the training of each problem went, as a table, and what an estimator says of all of them together."""
+"""How the training of each problem went, as a table, and an estimator's attributes for all of them together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHOWN = {  # the columns that the HTML representation shows, by the names that i
     "relative gap": "duality_gap",
     "converged": "converged",
     "ended by": "stop_reason",
-    "sweeps": "n_iter",
+    "iterations": "n_iter",
     "seconds": "fit_time",
     "engine": "solver",
 }
@@ -40,7 +40,7 @@ PROBLEM_HISTORY = np.dtype([("problem", "i8"), *((name, HISTORY[name]) for name 
 
 
 class PerClass(Mapping[str, np.ndarray]):
-    """A table with a row per class: its columns by name, each an array. ``pandas.DataFrame(dict(table))`` takes it.
+    """A table with one row per class: its columns by name, each an array. ``pandas.DataFrame(dict(table))`` takes it.
 
     ``table["label"]`` holds the classes; a problem that is not one of several has the label "all".
 
@@ -53,7 +53,7 @@ class PerClass(Mapping[str, np.ndarray]):
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._columns = {name: np.asarray(column) for name, column in columns.items()}
         if len({column.shape for column in self._columns.values()}) != 1:
-            raise ValueError("the columns of a table must have the same length.")
+            raise ValueError("The columns of a table must have the same length.")
 
     @classmethod
     def of(cls, solutions: Sequence[Solution], labels: Sequence[Any] = ()) -> PerClass:
@@ -93,7 +93,7 @@ class PerClass(Mapping[str, np.ndarray]):
     __hash__ = None  # type: ignore[assignment]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a dict per row."""
+        """Return one dict per row."""
         return [dict(zip(self, row, strict=True)) for row in zip(*(c.tolist() for c in self.values()), strict=True)]
 
     def worst(self) -> int:

@@ -29,7 +29,7 @@ def advice_on_scale(data: Data, names: Any = None) -> str:
     chosen = [j for j in order if largest[j] > LARGE or largest[j] > LARGE * bottom]
     listed = ", ".join(f"{names[j] if names is not None else int(j)} ({largest[j]:.1e})" for j in chosen[:NAMED])
     more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
-    range_of = f"Largest values of columns range from {bottom:.1e} to {top:.1e}, too much for float64"
+    range_of = f"The columns' largest values range from {bottom:.1e} to {top:.1e}, which is too much for float64"
     return f"{range_of}: scale the columns, first of all {listed}{more}."
 
 

@@ -66,7 +66,7 @@ class SoftmaxClassifier(SparsePenaltyClassifier):
         assert isinstance(rows, ClassificationSet)
         if self.penalty is None and self.C not in (1.0, inf):
             warnings.warn(
-                f"Setting penalty=None will ignore the C that is given too, {self.C!r}: leave one of them out.",
+                f"Setting penalty=None will ignore C={self.C!r}: leave one of them out.",
                 UserWarning,
                 stacklevel=6,
             )
@@ -95,9 +95,9 @@ class SoftmaxClassifier(SparsePenaltyClassifier):
             super()._report(rows, solutions)
             return
         warnings.warn(
-            "C=inf: there is no optimum without a penalty, since the classes can be separated, at least in part: the "
-            "larger the weights, the better. The model is that of a very large C; its weights are finite, but "
-            "arbitrary. Choose a finite C.",
+            "C=inf: there is no optimum without a penalty, since the classes are separable, at least in part: larger "
+            "weights are always better. The model is that of a very large C; its weights are finite but arbitrary. "
+            "Choose a finite C.",
             ConvergenceWarning,
             stacklevel=5,
         )

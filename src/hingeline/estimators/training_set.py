@@ -1,4 +1,4 @@
-"""What ``fit`` is given, read and checked once: for one fit, or for all folds of a search and its last fit."""
+"""The input of ``fit``, read and checked once: for one fit, or for all folds of a search and its last fit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TrainingSet:
         As they were given.
     data : Data
     features : dict
-        What an estimator remembers of the features.
+        What an estimator remembers about the features.
     weights : ndarray or None
         The sample weights, checked.
     """

@@ -18,7 +18,7 @@ from .checkpoint import Checkpoint, Saves, Start
 from .training_set import TrainingSet
 
 EACH = 1000  # sweeps that are tasks of their own
-GROWTH = 1.01  # afterwards a task ends when the number of sweeps has grown so much: scikit-learn keeps every task
+GROWTH = 1.01  # afterwards a task ends when the number of sweeps has grown by this: scikit-learn keeps every task
 
 
 class Watch:

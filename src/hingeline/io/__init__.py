@@ -1,4 +1,4 @@
-"""Files: svmlight text, datasets on disk, models. What a name needs is imported when it is first used."""
+"""Files: svmlight text, datasets on disk, models. Names are imported when they are first used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that appear as a whole or not at all: written beside their place, and moved into it when complete."""
+"""Files that appear completely or not at all: written beside their place, and moved there when complete."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MOST_LINKS = 40  # that lead from one name to another
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open ``path`` for writing; if anything fails before the end, an existing file stays as it was.
 
-    Links are followed, and a file that is replaced keeps its permissions. What a process that was killed has left of
-    the same file is removed. Some names stand for no file that could be replaced, and are written to directly: devices,
-    pipes, and what this process has open already (``/dev/stdout``, ``/dev/fd/63`` of a shell's ``>(...)``). The latter
-    is written where its owner is, so that ``>> file`` appends.
+    Links are followed, and a file that is replaced keeps its permissions. Leftovers of a killed process that wrote the
+    same file are removed. Names that stand for no replaceable file are written to directly: devices, pipes, and files
+    that this process has open already (``/dev/stdout``, ``/dev/fd/63`` of a shell's ``>(...)``). The latter are written
+    at their current position, so that ``>> file`` appends.
     """
     descriptor = open_descriptor(path)
     if descriptor is not None:
@@ -79,7 +79,7 @@ def checked_target(path: str | PathLike[str]) -> Path:
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file to write to.")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{path}: the folder {target.parent} does not exist: make it first.")
+        raise FileNotFoundError(f"{path}: the folder {target.parent} does not exist; create it first.")
     return target
 
 

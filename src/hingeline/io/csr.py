@@ -40,7 +40,7 @@ def rows_between(X: Any, begin: int, end: int) -> sparse.csr_matrix:
     low, high = int(X.indptr[begin]), int(X.indptr[end])
     indices = X.indices[low:high]
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < X.shape[1]:
-        raise ValueError(f"rows {begin} to {end - 1} have a column outside of [0, {X.shape[1]}): the data is damaged.")
+        raise ValueError(f"Rows {begin} to {end - 1} have a column outside [0, {X.shape[1]}): the data is damaged.")
     return sparse.csr_matrix((X.data[low:high], indices, X.indptr[begin : end + 1] - low), (end - begin, X.shape[1]))
 
 
@@ -57,7 +57,7 @@ def scan_rows(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, colum
 
 
 def checksums(X: Any, y: np.ndarray) -> list[int]:
-    """Return a checksum of each array of a data set, which almost surely differ between two data sets."""
+    """Return a checksum of each array of a data set; they almost surely differ between two data sets."""
     return [checksum(array) for array in (X.indptr, X.indices, X.data, y)]
 
 

@@ -1,8 +1,8 @@
-"""What a process that was killed has left behind: told from what a living one is writing by a lock.
+"""Leftovers of killed processes, told from files that are still being written by a lock.
 
-Whoever writes holds a lock on the file or folder until it is in its place. The system lets go of the lock when the
-process dies, whatever it dies of, so what nobody holds is a leftover. Without such locks (Windows, some network file
-systems) nothing counts as one.
+A writer holds a lock on the file or folder until it is in its place. The system releases the lock when the process
+dies, for whatever reason, so a file that nobody holds is a leftover. Without such locks (Windows, some network file
+systems) nothing counts as a leftover.
 """
 
 from __future__ import annotations

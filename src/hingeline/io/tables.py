@@ -43,7 +43,7 @@ def read_table(source: Any, name: str, label: str | None) -> Table:
         raise ValueError(f"{name}: there is no column {label!r}; the columns are {shown}.")
     names = [column for column in columns if column != label]
     if not names or table.num_rows == 0:
-        raise ValueError(f"{name}: it holds no {'features' if table.num_rows else 'rows'}; at least one is needed.")
+        raise ValueError(f"{name}: it holds no {'features' if table.num_rows else 'rows'}; it needs at least one.")
     X = np.empty((table.num_rows, len(names)))
     for j, column in enumerate(names):
         X[:, j] = _numbers(table.column(column), name, column)
@@ -73,7 +73,7 @@ def _numbers(values: Any, name: str, column: str, remedy: str = "encode it, or l
     kind, where = values.type, f"{name}: column {column!r}"
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         first = next((str(value) for value in values.to_pylist() if value is not None), "nothing")
-        raise ValueError(f"{where} holds {kind} ({first[:40]!r}): numbers are needed; {remedy}.")
+        raise ValueError(f"{where} holds {kind} ({first[:40]!r}), but must hold numbers: {remedy}.")
     if values.null_count:
         row = int(np.argmax(values.is_null().to_numpy()))
         raise ValueError(f"{where} is empty in row {row + 1}: fill in missing values, or leave the column out.")
@@ -81,5 +81,5 @@ def _numbers(values: Any, name: str, column: str, remedy: str = "encode it, or l
     finite = np.isfinite(found)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise ValueError(f"{where} is {found[row]} in row {row + 1}: finite numbers are needed.")
+        raise ValueError(f"{where} is {found[row]} in row {row + 1}: replace it with a finite number, or drop the row.")
     return found

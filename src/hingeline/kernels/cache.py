@@ -1,10 +1,11 @@
-"""Compiled kernels on disk: one file per kernel and signature, named by all that it depends on.
+"""Compiled kernels on disk: one file per kernel and signature, named by a hash of everything it depends on.
 
-numba's own cache keeps an index of the signatures of each kernel. Two processes that compile at once may then give one
-file to two signatures; a damaged file raises an exception or crashes the process; a folder that is full or cannot be
-written ends a fit; and an unchanged file keeps its kernels when an update of the package changes what they inline.
-Here a file's name is a hash of the package's version, numba's, the source and the signature; a checksum and the full
-key within it are compared before anything is loaded; and whatever goes wrong, the kernel is compiled instead.
+numba's own cache keeps an index of the signatures of each kernel. Two processes that compile at the same time may give
+one file to two signatures; a damaged file raises an exception or crashes the process; a folder that is full or
+read-only ends a fit; and a source file that has not changed keeps its old kernels even if an update changes what they
+inline. Here a file's name is a hash of the package's version, numba's version, the source and the signature. A checksum
+and the full key in the file are compared before anything is loaded. Whatever goes wrong, the kernel is compiled
+instead.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ needed: list[tuple[str, Any]] = []  # kernels of this process by name and signat
 
 
 class KernelCache(FunctionCache):
-    """What numba asks for the compiled code of a function, in place of the cache that ``cache=True`` gives it."""
+    """The cache that numba asks for the compiled code of a function, instead of the one that ``cache=True`` makes."""
 
     def __init__(self, function: Any) -> None:
         self._py_func = function
@@ -60,7 +61,7 @@ class KernelCache(FunctionCache):
             try:
                 payload = _checked((folder / self._file_name(key)).read_bytes(), key)
                 return CompileResult._rebuild(target_context, *payload)
-            except Exception:  # not there, or damaged in whatever way: it is compiled, and saved anew
+            except Exception:  # missing, or damaged in whatever way: it is compiled and saved again
                 continue
         begin_compiling()
         return None
@@ -92,9 +93,9 @@ class KernelCache(FunctionCache):
 
 
 def _folders(source: Path) -> Iterator[Path]:
-    """Yield the folders for the kernels of a source file, as numba has them.
+    """Yield the folders for the kernels of a source file, like numba's.
 
-    The one that ``NUMBA_CACHE_DIR`` names, and no other; without it the one beside the source and the user's own.
+    Only the one that ``NUMBA_CACHE_DIR`` names; without it, the one beside the source, then the user's own.
     """
     parent = source.parent.absolute()
     name = f"{parent.name}_{hashlib.sha1(str(parent).encode()).hexdigest()}"
@@ -109,7 +110,7 @@ def _folders(source: Path) -> Iterator[Path]:
 def _hash_of_file(source: Path) -> str:
     try:
         return hashlib.sha256(source.read_bytes()).hexdigest()
-    except OSError:  # within an archive: the package's version must do
+    except OSError:  # in an archive: the package's version must suffice
         return ""
 
 
@@ -143,8 +144,8 @@ def _tell(error: OSError) -> None:
     if not _told:
         _told = True
         warnings.warn(
-            f"compiled kernels cannot be saved ({error}): every process compiles them anew. Make room or set "
-            "NUMBA_CACHE_DIR to a folder that can be written to.",
+            f"Compiled kernels cannot be saved ({error}), so every process compiles them again. Free disk space, or "
+            "set NUMBA_CACHE_DIR to a writable folder.",
             RuntimeWarning,
             stacklevel=2,
         )

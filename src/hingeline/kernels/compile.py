@@ -4,8 +4,8 @@ A kernel is cached on disk, runs without the GIL, divides as NumPy does (no Zero
 re-associate sums (so that dot products use the vector units). It may not assume that numbers are finite:
 infinite bounds are part of the squared hinge's problem.
 
-A kernel that Python calls returns plain tuples, never NamedTuples: numba runs Python code to make one, and a Ctrl-C
-that has arrived meanwhile is raised inside that code, where nothing handles it: the process crashes.
+A kernel that Python calls returns plain tuples, never NamedTuples: numba runs Python code to make one, and if Ctrl-C
+has arrived meanwhile, it is raised inside that code, where nothing handles it: the process crashes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def exact_kernel(function: F) -> F:
 
 
 def _cached(compiled: Any) -> Any:
-    """Have compiled code kept on disk; nothing happens uncompiled (``NUMBA_DISABLE_JIT=1``)."""
+    """Keep compiled code on disk; does nothing if compilation is off (``NUMBA_DISABLE_JIT=1``)."""
     if hasattr(compiled, "py_func"):
         compiled._cache = KernelCache(compiled.py_func)
         compiled.compile = _apart(compiled.compile)
@@ -51,9 +51,9 @@ def _cached(compiled: Any) -> Any:
 
 
 def _apart(compile_for: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a kernel compiled, or loaded, apart from training: the clock stands still, and Ctrl-C waits.
+    """Keep compiling and loading apart from training: the clock stands still, and Ctrl-C waits.
 
-    An exception in the midst of LLVM's work would break what comes later.
+    An exception in the middle of LLVM's work would break later compilations.
     """
 
     @wraps(compile_for)
@@ -101,7 +101,7 @@ def _llvm_prefetch(typingctx: Any, array: Any, i: Any) -> Any:
 
 
 def prefetch(array: np.ndarray, i: Index) -> None:
-    """Ask for the cache line of ``array[i]``; never faults, returns at once. Nothing happens uncompiled."""
+    """Prefetch the cache line of ``array[i]``; never faults, returns at once. Does nothing if compilation is off."""
 
 
 @overload(prefetch)

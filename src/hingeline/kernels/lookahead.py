@@ -1,7 +1,7 @@
-"""Software prefetch along a schedule: a step's memory is asked for while earlier steps run.
+"""Software prefetch along a schedule: a step's memory is fetched while earlier steps run.
 
-The schedule is known ahead, and each level of indirection needs the one before: eight steps ahead where a row lies and
-the variable's record, four ahead its indices and values, two ahead the weights that it touches.
+The schedule is known in advance, and each level of indirection needs the one before: eight steps ahead the row's
+pointers and the variable's record, four ahead its indices and values, two ahead the weights that it touches.
 """
 
 from __future__ import annotations

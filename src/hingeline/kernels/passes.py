@@ -18,9 +18,9 @@ def scan_sparse(
 ) -> tuple[int, bool, bool]:
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
-    Returns the first bad row (-1 if all is well), whether indices increase in every row, whether all values are 1;
-    without ``data`` there are no values to look at. Plain loops over blocks of entries, one per question: the compiler
-    makes vectors of them, whether rows are short or long.
+    Returns the first bad row (-1 if there is none), whether indices increase in every row, and whether all values are
+    1; without ``data`` there are no values to check. Plain loops over blocks of entries, one per question: the compiler
+    vectorises them, whether rows are short or long.
     """
     n_columns, begin, end = np.uint64(n_columns), np.uint64(begin), np.uint64(end)
     for i in range(begin, end):
@@ -65,7 +65,7 @@ def squared_norms(
 
     Returns the smallest and the largest of them, and their sum.
     """
-    if distinct:  # the question once, not once per row: a branch within costs several times the sum
+    if distinct:  # one branch here, not one per row: a branch inside the loop costs several times the sum
         for i in range(np.uint64(begin), np.uint64(end)):
             q[i] = squared_norm(rows, i)
     else:
@@ -200,7 +200,7 @@ def scores_of_many(rows: CsrRows | OnesRows, W: Matrix, out: Matrix, begin: int,
 
 @kernel
 def squared_length(w: Vector) -> float:
-    """|w|^2. (BLAS would wake its threads for this, which costs more than it gains beside other work.)"""
+    """|w|^2. (BLAS would wake its threads for this, which costs more than it gains.)"""
     s = 0.0
     for j in range(w.size):
         s += w[j] * w[j]

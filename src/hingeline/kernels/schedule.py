@@ -28,7 +28,7 @@ class Preferences(NamedTuple):
 class Learning(NamedTuple):
     """How a sweep learns from the gains of its steps.
 
-    Flat, since each NamedTuple takes numba time to unpack at a call.
+    It is flat, since numba takes time to unpack each NamedTuple at a call.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Learning(NamedTuple):
     adapts : bool
         Whether preferences follow the gains.
     first_sweep : bool
-        Whether this is the very first sweep, which only gathers D_ref.
+        Whether this is the very first sweep, which only collects D_ref.
     """
 
     c: float

@@ -1,8 +1,8 @@
-"""Dual variables and all that belongs to them, packed.
+"""Dual variables and everything that belongs to them, packed.
 
 A step needs five numbers of its variable. They share one record of 32 bytes, so a visit costs one cache line instead of
-five; the engines see five (strided) arrays and read like the paper. Labels fit into 4 bytes, targets of a regression do
-not: their record has 40.
+five. The engines see five (strided) arrays, so their code reads like the paper. Labels fit into 4 bytes; targets of a
+regression do not, so their record has 40 bytes.
 """
 
 from __future__ import annotations

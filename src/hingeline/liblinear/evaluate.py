@@ -29,7 +29,7 @@ class Tally(NamedTuple):
 
     @property
     def accuracy(self) -> float:
-        """Share of rows whose label is predicted, in per cent."""
+        """Percentage of rows whose label is predicted correctly."""
         return 100.0 * self.correct / self.rows
 
     @property

@@ -71,7 +71,7 @@ def crammer_singer(training: Training) -> Trained:
     settings = training.settings
     labels, codes, class_weights = training.classes()
     if len(labels) == 1:
-        raise ValueError(f"all rows have the label {labels[0]}: Crammer and Singer's SVM needs two classes or more.")
+        raise ValueError(f"All rows have the label {labels[0]}: Crammer and Singer's SVM needs at least two classes.")
     weights = training.row_weights
     if np.any(class_weights != 1.0):
         weights = class_weights[codes] if weights is None else weights * class_weights[codes]

@@ -14,14 +14,14 @@ def ordered_labels(y: np.ndarray, included: np.ndarray | None = None) -> tuple[t
     """Return the labels in the order of their first rows, and the number of each row's label.
 
     Of the two labels -1 and +1, +1 always comes first: positive scores stand for it. If only some rows are
-    ``included``, the others count for nothing, and their numbers mean nothing.
+    ``included``, the others are ignored, and their numbers mean nothing.
     """
     values, first, codes = np.unique(y, return_index=True, return_inverse=True)
     wrong = (values != np.floor(values)) | (np.abs(values) > INT_MAX)
     if wrong.any():
         at = int(first[np.argmax(wrong)])
         raise ValueError(
-            f"row {at + 1} has the label {y[at]:g}: classes are whole numbers of at most {INT_MAX}; for regression "
+            f"Row {at + 1} has the label {y[at]:g}, but classes are whole numbers up to {INT_MAX}. For a regression, "
             f"choose -s {numbers_with(is_regression=True)}."
         )
     if included is not None:

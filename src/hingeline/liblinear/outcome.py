@@ -12,7 +12,7 @@ from .evaluate import Tally, regression_figures
 from .predict import decide, scores
 
 BLOCK = 1 << 22  # non-zeros, and rows, that are predicted at a time
-MOST_LABELS = 1000  # a larger table would help nobody
+MOST_LABELS = 1000  # a larger table would be of no use
 
 
 def outcome(model: LinearModel, X: Any, y: np.ndarray, name: str) -> dict[str, Any]:

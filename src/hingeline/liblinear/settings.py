@@ -56,7 +56,7 @@ class Settings:
             raise ValueError(f"-s {self.type}: unknown type; choose one of {numbers_with()}.")
         for option, value in (("-c", self.C), ("-e", self.eps)):
             if not (value > 0.0 and isfinite(value)):
-                raise ValueError(f"{option} {value:g}: a positive finite number is needed.")
+                raise ValueError(f"{option} {value:g}: must be a positive finite number.")
         if not (self.p >= 0.0 and isfinite(self.p)):
             raise ValueError(f"-p {self.p:g}: epsilon must be a finite number, zero or more.")
         if not isfinite(self.bias):
@@ -67,7 +67,7 @@ class Settings:
         if is_one_class and self.bias >= 0.0:
             raise ValueError(f"-B {self.bias:g}: the one-class SVM (-s {self.type}) has no bias; leave -B out.")
         if self.free_bias and self.bias != 1.0:
-            raise ValueError("-R: there is no bias that could be left unregularised; add -B 1.")
+            raise ValueError("-R: there is no bias to leave unregularised; add -B 1.")
         if self.free_bias and not self.solver_type.can_free_bias:
             raise ValueError(f"-R: not available for -s {self.type}; choose -s {numbers_with(can_free_bias=True)}.")
         for label, factor in self.weights:

@@ -58,10 +58,10 @@ def tol_of(problem: Problem, settings: Settings, included: np.ndarray | None = N
 
 
 class PrimalRule:
-    """LIBLINEAR's own rule for the types 0, 2 and 11: |f'(w)| <= eps |f'(0)| min(pos, neg)/l, or next to nothing.
+    """LIBLINEAR's own rule for the types 0, 2 and 11: |f'(w)| <= eps |f'(0)| min(pos, neg)/l, or almost zero.
 
-    It holds long before every solution of the violation that ``tol_of`` returns must satisfy it. It takes a pass over
-    the rows to check.
+    A model usually meets it long before its violation is below ``tol_of``, which guarantees it. Checking it takes a
+    pass over the rows.
     """
 
     def __init__(self, problem: Problem, settings: Settings, included: np.ndarray | None) -> None:

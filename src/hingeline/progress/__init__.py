@@ -1,9 +1,9 @@
-"""How far long work has come: bars in terminals and notebooks, silence everywhere else.
+"""Progress of long work: bars in terminals and notebooks, silence everywhere else.
 
 Work reports to a bar (``FitBar``, ``CountBar``, ``StepsBar``), and a thread of the ``Screen`` draws the bars a few
 times per second. So a report costs the work no more than setting an attribute.
 
-Bars are drawn with rich (``pip install rich``). Without it, a line is printed now and then.
+Bars are drawn with rich (``pip install rich``). Without it, a line is printed every few seconds.
 """
 
 from __future__ import annotations

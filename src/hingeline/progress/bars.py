@@ -41,7 +41,7 @@ class Bar:
 
 
 class FitBar(Bar):
-    """A fit: its sweeps, the violation on a logarithmic scale towards ``tol``, the gap, the time left.
+    """A fit: its iterations, the violation on a logarithmic scale towards ``tol``, the gap, the time left.
 
     On a cluster it shows rounds, and what they cost.
 
@@ -55,7 +55,7 @@ class FitBar(Bar):
     max_iter, max_time : optional
         The caps, if there are any: they bound the time left.
     n_problems : int, optional
-        How many problems follow one another, as along a path. When sweeps count from one again, the next has begun.
+        How many problems are solved in a row, as along a path. The next one has begun when sweeps count from one again.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class FitBar(Bar):
         course, spent = self._course, elapsed - self._begun
         course.add(spent, progress)
         parts = [] if self.n_problems is None else [f"{self._problem} of {self.n_problems}"]
-        unit = "sweep" if progress.traffic is None else "round"
+        unit = "iteration" if progress.traffic is None else "round"
         parts += [f"{unit} {progress.n_iter:,}", f"violation {progress.violation:.1e}{_goal(self.tol)}"]
         if not isnan(self._gap) or self.gap_tol is not None:
             gap = "" if isnan(self._gap) else f" {self._gap:.1e}"
@@ -134,7 +134,7 @@ class StepsBar(Bar):
 
 
 class CountBar(Bar):
-    """Bytes or rows: called with what is done and the total (None if it is not known). Shown from the first call on."""
+    """Bytes or rows: called with the amount done and the total (None if unknown). Shown from the first call on."""
 
     def __init__(self, title: str, unit: str = "B") -> None:
         super().__init__(title)

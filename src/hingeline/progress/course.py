@@ -14,7 +14,7 @@ class Course:
     """Follows a fit by samples of its progress.
 
     Convergence is linear, so the logarithm of the criterion falls at a steady rate: on a logarithmic scale from the
-    first value to the one that was asked for, a fit advances about evenly. A cap may end it sooner.
+    first value to the tolerance, a fit advances about evenly. A limit may end it sooner.
 
     Parameters
     ----------

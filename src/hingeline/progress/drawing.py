@@ -1,4 +1,4 @@
-"""Drawing without rich: one line per bar, printed now and then."""
+"""Drawing without rich: one line per bar, printed every few seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from .bars import Line
 
-FIRST_PAUSE, GROWTH = 2.0, 0.1  # between two prints: seconds, or this share of the time so far if that is more
+FIRST_PAUSE, GROWTH = 2.0, 0.1  # between two prints: seconds, or this fraction of the time so far if that is longer
 
 
 class Drawing(Protocol):

@@ -16,7 +16,7 @@ from .bars import Line
 from .drawing import is_terminal
 
 WIDEST_BAR = 24
-NOTEBOOK = 90  # columns: rich takes 115 for granted, and a notebook of usual width cuts off what is beyond
+NOTEBOOK = 90  # columns: rich assumes 115, and a notebook of the usual width cuts off the rest
 
 
 class RichBars:

@@ -1,7 +1,7 @@
-"""The screen that bars are drawn on: one per process, drawn by a thread of its own.
+"""The screen that bars are drawn on: one per process, drawn by a separate thread.
 
-Nothing is drawn in the first moment, so that short work stays quiet. Fits within fits, and fits in several threads,
-share the screen of the first one.
+Nothing is drawn in the first moment, so that short work stays quiet. Nested fits, and fits in several threads, share
+the screen of the first one.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def counting(title: str, unit: str = "B", wanted: bool = True) -> Iterator[Count
 
 
 def drawing() -> Drawing | None:
-    """Return how bars are drawn here: not at all into pipes and in worker processes, since nobody would see them."""
+    """Return how bars are drawn here; None in pipes and worker processes, where nobody would see them."""
     if current_process().name != "MainProcess":
         return None
     notebook = in_notebook()

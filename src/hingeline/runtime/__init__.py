@@ -1,1 +1,1 @@
-"""How work is run: paced, on threads, interruptible."""
+"""How work runs: in slices, on threads, interruptible."""

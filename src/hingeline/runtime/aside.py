@@ -1,4 +1,4 @@
-"""Long calls of NumPy and SciPy on a thread of their own: Python notices Ctrl-C only when such a call returns."""
+"""Runs long calls of NumPy and SciPy on a separate thread: Python notices Ctrl-C only when such a call returns."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LONG = 2**21  # values; copying or converting fewer takes no longer than a slice
 
 
 def aside(work: Callable[[], T], n: int) -> T:
-    """Return ``work()``, which goes over ``n`` values, done by another thread if that takes long.
+    """Return ``work()``, which goes over ``n`` values, run on another thread if it takes long.
 
-    Ctrl-C then reaches the caller at once; the work ends by itself, and nobody takes its result. It is for calls that
-    let other threads run, and change nothing but their result.
+    Ctrl-C then reaches the caller at once; the work ends by itself, and its result is dropped. It is for calls that
+    release the GIL and have no side effects.
     """
     if n < LONG or current_thread() is not main_thread():  # no other thread is ever interrupted
         return work()

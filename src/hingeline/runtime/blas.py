@@ -1,4 +1,4 @@
-"""The BLAS libraries of this process, so that they can be held to a number of threads."""
+"""Limits the number of threads of this process's BLAS libraries."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from threadpoolctl import ThreadpoolController
 
 @lru_cache(maxsize=1)
 def blas() -> ThreadpoolController:
-    """Find the libraries; takes a millisecond or more, so once."""
+    """Find the libraries; done once, since it takes a millisecond or more."""
     return ThreadpoolController()
 
 
 @contextmanager
 def blas_threads(n_threads: int) -> Iterator[None]:
-    """Hold BLAS to some threads."""
+    """Limit BLAS to ``n_threads`` threads."""
     with blas().limit(limits=n_threads, user_api="blas"):
         yield
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Hold BLAS to one thread: within, threads of ours may call it at the same time."""
+    """Limit BLAS to one thread, so that our own threads may call it at the same time."""
     return blas_threads(1)

@@ -1,7 +1,7 @@
 """Ctrl-C as a request: training ends where it is, and what was reached is returned with its certificate.
 
-Without it Ctrl-C raises ``KeyboardInterrupt`` out of a fit, which leaves nothing behind: right for a notebook, wrong
-for a command that has computed for hours. Signals belong to the process, so this does too.
+Otherwise Ctrl-C raises ``KeyboardInterrupt`` out of a fit, and what was computed is lost: right for a notebook, wrong
+for a command that has run for hours. Signals belong to the process, so this does too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _event = Event()
 
 
 def requested() -> bool:
-    """Tell whether training is to end; every engine asks between two slices of its work."""
+    """Tell whether training should end; every engine asks between two slices of its work."""
     return _event.is_set()
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Within, Ctrl-C waits: for work that an exception in its midst would leave broken. Other threads never see one."""
+    """Delay Ctrl-C inside the block: for work that an exception would leave broken. Other threads never see one."""
     before = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or not callable(before):
         yield
@@ -39,9 +39,9 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def ends_training() -> Iterator[None]:
-    """Within, a first Ctrl-C asks every training in the process to end; a second one is the usual exception.
+    """Inside the block, a first Ctrl-C asks every training in the process to end; a second raises as usual.
 
-    To be entered by the main thread, the only one that may handle signals.
+    Only the main thread may enter it, since only it may handle signals.
     """
 
     def ask(number: int, frame: Any) -> None:

@@ -1,6 +1,6 @@
 """Pacing: long work is cut into compiled calls that each last about 50 ms.
 
-Between two calls Python gets its turn, so Ctrl-C, clocks and progress never wait longer than that.
+Between two calls Python code runs, so Ctrl-C, clocks and progress never wait longer than that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FASTEST_GROWTH = 8.0
 
 
 def do_nothing() -> None:
-    """What happens between two slices if nobody wants anything else."""
+    """Do nothing between two slices: the default."""
 
 
 class Pace:
@@ -34,7 +34,7 @@ class Pace:
 
     def slices(self, n: int) -> Iterable[tuple[int, int]]:
         """Return the bounds of consecutive slices of range(n)."""
-        if 0 < n < self.size:  # one slice that teaches nothing: not worth a clock, and small problems make thousands
+        if 0 < n < self.size:  # a single slice needs no clock, and small problems make thousands of them
             self.between()
             return ((0, n),)
         return self._timed_slices(n)

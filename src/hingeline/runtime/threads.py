@@ -1,4 +1,4 @@
-"""Threads that share one pass over the rows: plain Python threads over kernels that release the interpreter's lock.
+"""Threads that share one pass over the rows: plain Python threads that call kernels, which release the GIL.
 
 The rows are cut into as many parts as there are threads. Results are collected part by part, in order, so they depend
 on the number of threads and never on timing.
@@ -22,7 +22,7 @@ WORTH_SHARING = 300_000  # stored values; a pass over fewer takes no longer than
 
 
 class _Pass:
-    """One call of ``Team.each``: its work, its results, and whether the caller has given it up."""
+    """One call of ``Team.each``: its work, its results, and whether the caller has abandoned it."""
 
     def __init__(self, work: Callable[[int], Any], n_parts: int) -> None:
         self.work = work
@@ -71,7 +71,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _hire() -> _Worker:
-    """Return a worker that nobody else has."""
+    """Return an idle worker, or start a new one."""
     try:
         return _idle.pop()
     except IndexError:
@@ -81,7 +81,7 @@ def _hire() -> _Worker:
 class Team:
     """Some threads, to be used in a ``with`` statement; a team of one thread costs nothing.
 
-    Its threads wait between passes: waking them takes some ten microseconds each.
+    Its threads wait between passes: waking one takes about ten microseconds.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -109,7 +109,7 @@ class Team:
                 sent += 1
             shared.results[0] = work(0)
             shared.wait(sent)
-        except BaseException:  # Ctrl-C reaches this thread alone: the others are told, and waited for
+        except BaseException:  # Ctrl-C reaches only this thread: the others are told to stop, and waited for
             shared.abandoned = True
             shared.wait(sent)
             raise
@@ -122,7 +122,7 @@ class Team:
         return self.each(self.n_threads, lambda part: work(slice(*part_bounds(n, self.n_threads, part))))
 
     def check(self) -> None:
-        """Leave a pass that its caller has given up; called between two slices of work."""
+        """Leave a pass that its caller has abandoned; called between two slices of work."""
         task = getattr(_current, "task", None)
         if task is not None and task.abandoned:
             raise CancelledError

@@ -29,14 +29,14 @@ _state, _lock = _State(), Lock()
 
 
 def now() -> float:
-    """Return seconds since some moment in the past, like ``perf_counter``, without those of compiling."""
+    """Return seconds since some moment in the past, like ``perf_counter``, not counting compilation."""
     state = _state
     return (state.since if state.depth else perf_counter()) - state.stopped
 
 
 @contextmanager
 def standing_still() -> Iterator[None]:
-    """Within, the clock stands still."""
+    """Stop the clock inside the block."""
     global _state
     with _lock:
         since = _state.since if _state.depth else perf_counter()

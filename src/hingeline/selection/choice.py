@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Choice(NamedTuple):
-    """Positions in the grid of C, and the scores that they were chosen by."""
+    """Positions in the grid of C, and the scores they were chosen by."""
 
     best: int
     one_se: int
@@ -33,7 +33,7 @@ def choose(scores: np.ndarray) -> Choice:
     """
     means, std_errors = means_and_errors(scores)
     if np.isnan(means).all():
-        raise ValueError("No C was scored in every fold: there is nothing to choose from.")
+        raise ValueError("No C was scored in every fold, so none can be chosen: raise max_time, or use fewer folds.")
     best = int(np.nanargmax(means))
     margin = std_errors[best] if np.isfinite(std_errors[best]) else 0.0
     one_se = int(np.argmax(means >= means[best] - margin))

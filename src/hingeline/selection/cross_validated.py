@@ -85,7 +85,7 @@ class ChoosesC(BaseEstimator):
         return self._model_class(**{name: mine[name] for name in names}, C=C)
 
     def to_model(self) -> Any:
-        """Return the fitted model of the best C by itself: the same predictions, without the scores of the search."""
+        """Return the fitted model with the best C alone: the same predictions, without the scores of the search."""
         check_is_fitted(self)
         model = self._model(self.C_)
         _set(model, {name: value for name, value in learned_by(self).items() if name not in SEARCH_ATTRIBUTES})
@@ -146,7 +146,7 @@ class ChoosesC(BaseEstimator):
         return self
 
     def study(self, X: Any, y: Any, sample_weight: Any = None) -> Study:
-        """Return what ``fit`` would cross-validate, for use with a ``Grid``."""
+        """Return what ``fit`` would cross-validate, as input to a ``Grid``."""
         return self._study(self._read(X, y, sample_weight), {})
 
     def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
@@ -177,7 +177,7 @@ class ChoosesC(BaseEstimator):
         return None
 
     def _start_of_refit(self, study: Study, best: list[list[Reached | None]] | None) -> Start:
-        """Return where the fit to all rows starts from: what the folds have reached at the best C."""
+        """Return where the fit to all rows starts from: the folds' solutions at the best C."""
         if best is None:
             return from_zero
         if study.joint is not None:
@@ -236,12 +236,12 @@ class ChoosesC(BaseEstimator):
         )
 
     def _warn_of(self, table: Table, late: bool = False) -> None:
-        """Warn if caps ended fits of folds, or the search was ``late``; the fit to all rows warns by itself."""
+        """Warn if limits ended fits of folds, or the search was ``late``; the fit to all rows warns by itself."""
         n_done = len({k for k, _ in table.cells})
         if late and n_done < table.Cs.size:
             warnings.warn(
                 f"max_time ended the search after {n_done} of {table.Cs.size} values of C: larger ones were not tried. "
-                "Raise max_time (None: no cap), or give a shorter grid.",
+                "Raise max_time (None: no limit), or use a shorter grid.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -250,14 +250,15 @@ class ChoosesC(BaseEstimator):
             reasons = ", ".join(sorted({cell.stop_reason for cell in capped}))
             warnings.warn(
                 f"{len(capped)} of {len(table.cells)} fits of folds ended before they converged ({reasons}; largest "
-                f"relative gap {max(cell.gap for cell in capped):.2e}): their scores are those of unfinished models.",
+                f"relative gap {max(cell.gap for cell in capped):.2e}): their scores are those of unfinished models. "
+                "Raise the limit that ended them, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
 
 def learned_from(table: Table) -> dict[str, Any]:
-    """Return the attributes that tell of a search: its table, and the C that are chosen by it."""
+    """Return the attributes that describe a search: its table, and the values of C chosen from it."""
     choice = choose(table.of("score"))
     return {
         "Cs_": table.Cs,

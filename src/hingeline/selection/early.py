@@ -1,9 +1,8 @@
 """When larger C can no longer win: a rule that ends a cross-validated path.
 
-As C grows, scores rise and then fall, if they depend on C at all; and the larger C, the longer a fit takes. So a path
-may end as soon as the fall is certain. The scores at the best C so far and at the last C are compared fold by fold.
-Folds share most of their training rows, so the plain standard error of the K differences d_f is too small. Nadeau and
-Bengio (2003) propose
+As C grows, scores rise and then fall, if they depend on C at all, and fits take longer. So a path may end as soon as
+the fall is certain. The scores at the best C so far and at the last C are compared fold by fold. Folds share most of
+their training rows, so the plain standard error of the K differences d_f is too small. Nadeau and Bengio (2003) propose
 
     sqrt((1/K + n_test / n_train) var(d)).
 
@@ -32,7 +31,7 @@ class EarlyEnd(NamedTuple):
     overwhelmingly: float = 4.0
 
     def ends(self, scores: np.ndarray, work: np.ndarray, test_share: float) -> bool:
-        """Tell whether the path is to end.
+        """Tell whether the path should end.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Folds as weights on the rows of one matrix: a row that is held out has weight zero, so X is never copied.
 
-A row of weight zero is no part of a problem: no engine visits it, and the certificate leaves it out. So the problem of
-a fold over all rows has exactly the optimum and the certificate of the problem over its own rows alone.
+A row of weight zero is not part of a problem: no engine visits it, and the certificate leaves it out. So a fold's
+problem over all rows has exactly the optimum and the certificate of the problem over its own rows alone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_folds(cv: Any, X: Any, y: np.ndarray, n_rows: int, *, stratify: bool, *
         counts = np.bincount(_as_indices(train, n_rows, number), minlength=n_rows)
         folds.append(Fold(counts.astype(np.min_scalar_type(int(counts.max()))), held_out))
     if not folds:
-        raise ValueError("cv gives no fold: at least one is needed.")
+        raise ValueError("cv gives no folds: it must give at least one.")
     return folds
 
 
@@ -59,7 +59,7 @@ def _as_indices(rows: Any, n_rows: int, number: int) -> np.ndarray:
     if rows.dtype == bool:
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
-        raise ValueError(f"cv: fold {number} must have rows to train and rows to score, given by their indices.")
+        raise ValueError(f"cv: fold {number} must have rows to train on and rows to score, given by their indices.")
     if rows.min() < -n_rows or rows.max() >= n_rows:
-        raise ValueError(f"cv: fold {number} names rows outside of the {n_rows} rows of X.")
+        raise ValueError(f"cv: fold {number} names rows that X does not have; X has {n_rows} rows.")
     return np.where(rows < 0, rows + n_rows, rows)

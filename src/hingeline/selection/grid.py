@@ -2,11 +2,11 @@
 
 Cells of the table (C x fold) are filled from the smallest C to the largest, since only complete rows tell whether
 larger C can still win. A thread that finds nothing left to do in a row goes ahead to the next one; if the rule then
-ends the path, that work is given up.
+ends the path, that work is discarded.
 
 A walk starts each C from the solution for the last, so a problem of a fold can keep one thread busy. With twice as many
-threads as problems, or more, each walk is cut into several that begin at different C, the first of them from nothing.
-Which ones depends on the number of threads alone, so a result depends on that and the seed, never on timing.
+threads as problems, or more, each walk is cut into several that begin at different C, the first of them from zero.
+Where they begin depends only on the number of threads, so a result depends on that and on the seed, never on timing.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ class Grid:
     Cs : ndarray
         Ascending.
     early : EarlyEnd or None
-        The rule that ends the path; None: it is not ended.
+        The rule that ends the path. None: the whole table is filled.
     n_threads : int
     on_cell : callable (k, fold, Cell, list of Reached), optional
         Called with every cell when it is done, and with the solutions of its problems.
     on_row : callable (k, Table), optional
-        Called when all folds are done with a C; a true answer ends the path there.
+        Called when all folds are done with a C; a true return value ends the path there.
     callback : callable (chain, Progress), optional
-        Called after every sweep, from any thread; a true answer ends that training.
+        Called after every sweep, from any thread; a true return value ends that training.
     done, reached : mappings, optional
         Cells of an earlier run, and the solutions of some of them: (k, fold) -> list of Reached, one per problem.
     elapsed : callable () -> float, optional
-        Seconds of the study's ``max_time`` that are gone, if it is for all fits together.
+        Seconds of the study's ``max_time`` used so far, if it is for all fits together.
     keeps_best : bool
         Keep the solutions at the C of the best mean score, for a fit to all rows.
 
@@ -205,9 +205,7 @@ class Grid:
             weights = list(weights[0])
         score = float(self._study.score(fold, C, values, weights))
         if not np.isfinite(score):
-            raise ValueError(
-                f"The score of fold {fold} at C = {C:g} is {score}: choose another scoring, or other folds."
-            )
+            raise ValueError(f"The score of fold {fold} at C = {C:g} is {score}: use another scoring, or other folds.")
         solutions = [part.solution for part in parts if part.solution is not None]
         worst = max(solutions, key=lambda s: (not s.converged, s.certificate.gap))
         return Cell(

@@ -9,16 +9,16 @@ from .cross_validated import ChoosesC, selection_constraints
 
 
 class LinearSVCCV(ChoosesC, LinearSVC):
-    """Linear support vector classifier whose C is chosen by cross-validation.
+    """Linear support vector classifier with C chosen by cross-validation.
 
-    X is read once, and all folds share it without a copy. Every fold starts each C from its solution for the last one,
-    and the fit to all rows starts from the mean of the folds' solutions. ``hingeline.c_path`` does the same without
-    folds.
+    X is read once, and all folds share it without a copy. Every fold starts each C from its solution for the previous
+    one, and the fit to all rows starts from the mean of the folds' solutions. ``hingeline.c_path`` trains along a grid
+    of C without folds.
 
     Parameters
     ----------
     Cs : int or array of shape (n_Cs,)
-        Values of C to try. A number n stands for n values between 1e-4 and 1e4, evenly spaced in their logarithms.
+        Values of C to try. A number n means n values between 1e-4 and 1e4, evenly spaced on a logarithmic scale.
     cv : int, splitter or iterable, optional
         Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
     scoring : str or callable, optional
@@ -26,17 +26,17 @@ class LinearSVCCV(ChoosesC, LinearSVC):
     refit : bool
         Train a model with the best C on all rows. Without it there are scores, but no predictions.
     early_stopping : bool
-        End the search as soon as larger C can no longer win, by the rule in ``hingeline.selection.early``. The cells
-        that are skipped are NaN. False: fill the table.
+        End the search as soon as larger C can no longer win, by the rule in ``hingeline.selection.early``. Skipped
+        cells are NaN. False: try every C.
     n_jobs : int, optional
-        Threads over folds and classes; -1 uses all cores. Scores do not depend on how many there are; the last digits
-        of the model may.
+        Number of threads over folds and classes; -1 uses all cores. Scores do not depend on it; the last digits of the
+        model may.
     verbose : int
         Above zero, a line is printed for each C.
     loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
     keep_dual, random_state
-        As in ``LinearSVC``; ``tol``, ``gap_tol`` and ``max_iter`` are for each single
-        fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
+        As in ``LinearSVC``. ``tol``, ``gap_tol`` and ``max_iter`` apply to each fit, ``max_time`` to all fits together:
+        when it is up, larger values of C are not tried.
 
     Attributes
     ----------

@@ -9,9 +9,9 @@ from .cross_validated import ChoosesC, selection_constraints
 
 
 class LinearSVRCV(ChoosesC, LinearSVR):
-    """Linear support vector regression whose C is chosen by cross-validation.
+    """Linear support vector regression with C chosen by cross-validation.
 
-    The search is that of ``LinearSVCCV``.
+    It searches like ``LinearSVCCV``.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         How a fold is scored, as in scikit-learn. None: R^2.
     epsilon, loss, quantile, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time,
     keep_dual, random_state
-        As in ``LinearSVR``; ``tol``, ``gap_tol`` and ``max_iter`` are for each single
-        fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
+        As in ``LinearSVR``. ``tol``, ``gap_tol`` and ``max_iter`` apply to each fit, ``max_time`` to all fits together:
+        when it is up, larger values of C are not tried.
 
     Attributes
     ----------

@@ -16,10 +16,10 @@ from .study import Study
 
 
 class LogisticRegressionCV(ChoosesC, LogisticRegression):
-    """Logistic regression whose C is chosen by cross-validation.
+    """Logistic regression with C chosen by cross-validation.
 
-    The search is that of ``LinearSVCCV``. More than two classes are one problem, the multinomial, or are trained one
-    against the rest, as in ``LogisticRegression``.
+    It searches like ``LinearSVCCV``. More than two classes are one multinomial problem, or are trained one against the
+    rest, as in ``LogisticRegression``.
 
     Parameters
     ----------
@@ -28,18 +28,18 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
     cv : int, splitter or iterable, optional
         Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
     scoring : str or callable, optional
-        How a fold is scored, as in scikit-learn. None: accuracy. Scores of probabilities know all classes, also if a
+        How a fold is scored, as in scikit-learn. None: accuracy. Scores of probabilities see all classes, even if a
         fold lacks some of them.
     dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time, multi_class, keep_dual,
     random_state
-        As in ``LogisticRegression``; ``tol``, ``gap_tol`` and ``max_iter`` are for each single
-        fit, ``max_time`` for all of them together: when it is over, larger C are not tried any more.
+        As in ``LogisticRegression``. ``tol``, ``gap_tol`` and ``max_iter`` apply to each fit, ``max_time`` to all fits
+        together: when it is up, larger values of C are not tried.
     class_weight : dict or "balanced", optional
         "balanced" counts all rows, also in the folds, as in scikit-learn.
     penalty, l1_ratios
-        Accepted because scikit-learn has them: the penalty is |w|^2/2, so they must be "l2" and zeros.
+        Accepted because scikit-learn has them. They must be "l2" and zeros, since the penalty is |w|^2/2.
     use_legacy_attributes : bool
-        Accepted because scikit-learn has it: must be False, since ``C_`` is a number and ``scores_`` an array.
+        Accepted because scikit-learn has it. It must be False, since ``C_`` is a number and ``scores_`` an array.
 
     Attributes
     ----------

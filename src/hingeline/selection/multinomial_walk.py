@@ -63,7 +63,7 @@ class MultinomialWalk:
     reached : Reached, optional
         The solution to start from.
     elapsed : callable () -> float, optional
-        Seconds of ``max_time`` that are gone, if it is for more than this walk.
+        Seconds of ``max_time`` used so far, if it is for more than this walk.
     """
 
     def __init__(

@@ -60,25 +60,25 @@ def c_path(
 ) -> CPath:
     """Minimise |w|^2/2 + C sum_i loss(y_i, <x_i, w>) for each C of a grid, from the smallest to the largest.
 
-    Each problem starts from the solution of the last: coordinate engines from the better of two changes of its dual
-    variables (scaled, or those at the upper bound moved along with it), Newton's method from its weights. As soon as no
-    dual variable is at its bound any more, larger C do not change the solution and cost one pass each.
+    Each problem starts from the previous solution: coordinate engines from the better of two changes of its dual
+    variables (all scaled, or those at the upper bound moved along with it), Newton's method from its weights. Once no
+    dual variable is at its bound, larger C do not change the solution and cost one pass each.
 
     Parameters
     ----------
     X, y
         As in ``solve``: rows, and labels -1 and +1 or targets.
     Cs : array of shape (n_Cs,)
-        Weights of the loss, in any order; each is taken once.
+        Weights of the loss, in any order; repeated values are trained once.
     loss : str or Loss
         The loss, or its name: "hinge", "squared_hinge", "logistic", "epsilon_insensitive",
         "squared_epsilon_insensitive" or "pinball". The C of an object is not used.
     solver, tol, gap_tol, random_state, sample_weight, bias, n_jobs, free_intercept
         As in ``solve``.
     max_iter, max_time : optional
-        Caps for each C.
+        Limits for each C.
     callback : callable, optional
-        Called with a ``Progress`` after each sweep. If it returns true, the path ends with the solution reached.
+        Called with a ``Progress`` after each sweep; a true return value ends the path with the current solution.
 
     Returns
     -------
@@ -130,9 +130,9 @@ def checked_grid(Cs: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise ValueError(f"Cs must be a sequence of numbers: {error}.") from error
     if grid.size == 0:
-        raise ValueError("Cs is empty: at least one value of C is needed.")
+        raise ValueError("Cs is empty: pass at least one value of C.")
     wrong = ~((grid >= SMALLEST_C) & np.isfinite(grid))
     if wrong.any():
         value = grid[np.argmax(wrong)]
-        raise ValueError(f"every C must be a positive finite number, {SMALLEST_C:g} or more; got {value}.")
+        raise ValueError(f"Every C must be a positive finite number, {SMALLEST_C:g} or more; got {value}.")
     return grid

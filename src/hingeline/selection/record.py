@@ -34,9 +34,9 @@ class SearchRecord:
     Parameters
     ----------
     folder : path
-        Made if it is missing. If it holds a search already, it must be the same one.
+        Created if it is missing. If it already holds a search, it must be the same one.
     problem : dict
-        What the search depends on: with another value of any entry it is another search.
+        What the search depends on: if any entry differs, it is another search.
     about : dict
         What else ``path.json`` holds.
     Cs : ndarray
@@ -130,14 +130,14 @@ class SearchRecord:
             content = read_search(self.folder, to_resume=True)
         except JsonFileError as error:
             raise ValueError(
-                f"{self.folder} holds a damaged search, or one of another version ({error}): delete it, or name "
+                f"{self.folder} holds a damaged search, or one of another version ({error}): delete it, or choose "
                 "another folder with --out."
             ) from None
         known = content["problem"]
         differ = [name for name in self._problem if known.get(name) != self._problem[name]]
         if differ:
             raise ValueError(
-                f"{self.folder} holds another search (it differs in {', '.join(differ)}): delete it, or name another "
+                f"{self.folder} holds another search (it differs in {', '.join(differ)}): delete it, or choose another "
                 "folder with --out."
             )
         self.finished = content["finished"]

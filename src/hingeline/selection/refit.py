@@ -1,12 +1,12 @@
 """Where the last fit of a search starts from: the mean of what the folds have reached at the best C.
 
-A fold trains with a share r of the rows. If each loss counts r times as much and there are 1/r times as many, little
-changes: the problem of a fold is nearly that of all rows at r C. So the mean of the folds' weights is nearly its
-solution, and with alpha_fi the dual variable of row i in fold f,
+A fold trains with a fraction r of the rows. If there are 1/r times as many rows and each loss counts r times as much,
+little changes: a fold's problem is nearly that of all rows at r C. So the mean of the folds' weights is nearly the
+solution of that problem, and with alpha_fi the dual variable of row i in fold f,
 
     alpha_i = r times the mean of alpha_fi over the folds that train with row i
 
-are dual variables of these weights. From r C to C it is the way of any path (see ``start``).
+are dual variables of these weights. The step from r C to C is the same as along any path (see ``start``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .start import Reached, mean_shift
 
 
 def from_folds(problem: Problem, reached: Sequence[Reached], folds: Sequence[Fold]) -> Reached:
-    """Return what the folds' solutions, all at one C, tell of the solution of ``problem``, which has all rows."""
+    """Return an estimate of the solution of ``problem``, which has all rows, from the folds' solutions at one C."""
     total, counts = np.zeros(problem.data.n_rows), np.zeros(problem.data.n_rows)
     w = np.zeros_like(reached[0].w)
     for at, fold in zip(reached, folds, strict=True):

@@ -5,8 +5,9 @@ With alpha the solution at C and C' = r C, both of these stay in the box for any
     scaled         t alpha            every variable grows (at t = r each keeps its place in the box)
     bounds moved   alpha + (s - 1) b  those at a bound b other than 0 follow it (at s = r all the way); the others stay
 
-The dual is concave along both, a parabola for every loss but the logistic, and needs w once, not once per value: so the
-best factor is found, not guessed. At t = s = 1 the solution is left as it is: a start is never worse than that.
+The dual is concave along both, a parabola for every loss but the logistic, and needs w only once, not once per value.
+So the best factor is computed, not guessed. At t = s = 1 the solution is unchanged, so a start is never worse than
+that.
 """
 
 from __future__ import annotations
@@ -56,22 +57,22 @@ class Reached(NamedTuple):
 def start_from(
     reached: Reached, problem: Problem, solver: str, stop: Stop, *, free_intercept: bool = False
 ) -> dict[str, Any]:
-    """Return how ``train`` is to begin with ``problem``, from the solution of the same one at a smaller C."""
+    """Return how ``train`` should start ``problem`` from its solution at a smaller C."""
     growth = problem.loss.C / reached.C
     if solver == AUTO and reached.engine == NEWTON and _newton_is_safe(problem):
-        solver = NEWTON  # sweeps were given up at a smaller C, and a larger one makes them slower still
+        solver = NEWTON  # sweeps were given up at a smaller C, and a larger C makes them even slower
     phases = plan_free(problem, solver, stop) if free_intercept else plan(problem, solver, stop)
     begins_near = bool(phases) and ENGINES[phases[0].engine].begins_near
     if begins_near and ENGINES[reached.engine].begins_near:
         near = Near(reached.w, reached.shift)
         return {"solver": solver, "alpha0": growth * reached.alpha, "near": near}
     if begins_near and sample_step(problem.loss, problem.data.n_rows, problem.data.n_features + 1) > 1:
-        return {"solver": solver}  # a sample of the rows tells more than what sweeps have left at another C
+        return {"solver": solver}  # a sample of the rows is a better start than what sweeps left at another C
     return {"solver": solver, "alpha0": best_start(problem, reached.alpha, growth)}
 
 
 def _newton_is_safe(problem: Problem) -> bool:
-    """Tell whether Newton's method, once it was the better one, needs no budget and leaves nothing to rounding."""
+    """Tell whether Newton's method, once it was the better one, can run without a budget."""
     return problem.data.n_rows * problem.data.n_features > SMALL and not by_products(problem)
 
 

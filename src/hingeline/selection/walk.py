@@ -38,7 +38,7 @@ class Walk:
     reached : Reached, optional
         The solution to start from.
     elapsed : callable () -> float, optional
-        Seconds of ``max_time`` that are gone, if it is for more than this walk.
+        Seconds of ``max_time`` used so far, if it is for more than this walk.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Walk:
         return values_at(rows, which, self.reached.w)
 
     def _solve(self, problem: Problem, before: Reached | None) -> Solution:
-        """Train, from as near as possible."""
+        """Train from the best known start."""
         start: dict[str, Any] = {"solver": self._solver}
         if before is not None:
             start = start_from(before, problem, self._solver, self._stop, free_intercept=self._free)
@@ -99,7 +99,7 @@ class Walk:
     def _same(self, problem: Problem, before: Reached | None) -> Solution | None:
         """Return the last solution if it solves ``problem`` too, since no variable was at the bound that has moved.
 
-        None if there is more to do, also because errors count more at the larger C than the stop rule allows.
+        None if it does not, for instance because errors count more at the larger C than the stop rule allows.
         """
         if before is None or self._free or not problem.loss.reaches_bounds:
             return None

@@ -44,8 +44,8 @@ class SearchWatch:
         callbacks = getattr(estimator, "_skl_callbacks", ())
         if any(isinstance(callback, Checkpoint) for callback in callbacks):
             raise ValueError(
-                f"{type(estimator).__name__} has no checkpoints: its many fits would need a file each. Use the command "
-                "'hingeline search', which continues after a kill, or give the checkpoint to a fit with a known C."
+                f"{type(estimator).__name__} has no checkpoints: its many fits would need one file each. Use "
+                "'hingeline search', which continues after a kill, or a checkpoint in a fit with a known C."
             )
         self._plain = [callback for callback in callbacks if isinstance(callback, EachSweep)]
         self._has_tasks = len(self._plain) < len(callbacks)
@@ -86,7 +86,7 @@ class SearchWatch:
             self._task = None
 
     def used(self) -> float:
-        """Return the seconds of ``max_time`` that are gone or kept, as for one more fold, for the fit to all rows."""
+        """Return the seconds of ``max_time`` used so far, plus a reserve (of one more fold) for the fit to all rows."""
         return now() - self._begun + self._reserved
 
     @property
@@ -104,7 +104,7 @@ class SearchWatch:
         self._bar.advance()
 
     def row(self, k: int, text: str | None) -> bool:
-        """Report that all folds are done with a C, and print ``text``; return whether the search is to end with it."""
+        """Report that all folds are done with a C, and print ``text``; return whether the search should end there."""
         if text is not None:
             print(text)
         self.late = self._estimator.max_time is not None and self.used() > self._estimator.max_time

@@ -1,1 +1,1 @@
-"""One engine a file, and what they share."""
+"""The engines, one per file, and what they share."""

@@ -1,7 +1,7 @@
-"""A free intercept for engines that cannot leave it out of the regulariser: a chain of regularised problems.
+"""A free intercept for engines that always regularise it: a chain of regularised problems.
 
-Coordinate descent cannot keep the dual's condition  sum_i alpha_i s_i = 0  of an intercept b that is not regularised.
-So b is regularised after all, but towards an anchor c that moves:
+If the intercept b is not regularised, the dual has the constraint  sum_i alpha_i s_i = 0,  which coordinate descent
+cannot keep. So b is regularised after all, but towards an anchor c that moves:
 
     T(c) = the b that solves   min_{w, b}   |w|^2/2 + (b - c)^2/(2 t) + sum_i loss_i(y_i, <x_i, w> + b)
 
@@ -30,10 +30,10 @@ from .history import BOUNDS, concluded
 from .stop import GOOD_GAP, Stop
 from .train import train
 
-INNER = 0.1  # share of what is asked for that each problem is solved to
+INNER = 0.1  # each problem of the chain is solved to this fraction of the requested tolerance
 MOST_PROBLEMS = 100
-FARTHEST = 20.0  # times T(c) - c, how far a secant may leap if there is no bracket yet
-ROUNDING = 1e-13  # change of the intercept, relative to it, that means nothing
+FARTHEST = 20.0  # how far a secant may leap while there is no bracket, in multiples of T(c) - c
+ROUNDING = 1e-13  # relative change of the intercept that is only rounding
 
 
 def train_anchored(
@@ -49,7 +49,7 @@ def train_anchored(
 ) -> Solution:
     """Solve ``problem`` by a chain of problems whose first anchor is ``intercept``.
 
-    If they take more than ``most`` steps together, the reason to end is ``NEXT_PHASE``.
+    If together they take more than ``most`` steps, the stop reason is ``NEXT_PHASE``.
     """
     root_t = problem.data.rows.bias
     found: list[Solution] = []
@@ -74,7 +74,7 @@ def train_anchored(
         settled = abs(move) <= ROUNDING * (1.0 + abs(b)) or high - low <= ROUNDING * (1.0 + abs(b))
         is_met = stop.settled(solution.certificate)
         if settled or is_met or not found[-1].converged or len(found) == MOST_PROBLEMS:
-            if budget.is_spent:  # which is nobody's callback
+            if budget.is_spent:  # the budget ended the chain, not the user's callback
                 solution = replace(solution, converged=is_met, stop_reason=stop.rule if is_met else NEXT_PHASE)
             return _merged(found, solution, stop)
         if move > 0.0:
@@ -85,13 +85,13 @@ def train_anchored(
 
 
 class _Budget:
-    """A callback that ends a chain which has taken too many steps."""
+    """A callback that ends a chain after too many steps."""
 
     def __init__(self, callback: Callable[[Progress], Any] | None, most: float) -> None:
         self._callback, self._most, self.is_spent = callback, most, False
 
     def __call__(self, progress: Progress) -> bool:
-        """Pass the progress on; true if the budget is spent, or the other callback says so."""
+        """Pass the progress on; return True if the budget is spent or the wrapped callback returns True."""
         if self._callback is not None and self._callback(progress):
             return True
         self.is_spent = progress.n_steps + SWEEP * progress.n_iter > self._most
@@ -99,10 +99,10 @@ class _Budget:
 
 
 def _balanced(problem: Problem, solution: Solution, move: float) -> Solution:
-    """Return the solution with dual variables that keep the condition, and the certificate without the anchor.
+    """Return the solution with dual variables that keep the constraint, certified for the problem without the anchor.
 
-    The violation is the larger one of those with and without the anchor, or what the condition lacked before, in units
-    of the intercept.
+    Its violation is the largest of three: with the anchor, without it, and by how much the constraint was violated
+    before, in units of the intercept.
     """
     alpha = solution.alpha.copy()
     balance(SidesInMemory(problem, alpha))
@@ -116,7 +116,7 @@ def _is_good(certificate: Certificate, stop: Stop) -> bool:
 
 
 def _next_anchor(c: float, move: float, before: tuple[float, float] | None, low: float, high: float) -> float:
-    """Return where the secant through the last two moves vanishes, inside of the bracket and not too far; else T(c)."""
+    """Return the root of the secant through the last two moves if it is in the bracket and not too far, else T(c)."""
     guess = c + move
     if before is not None and before[1] != move:
         guess = c - move * (c - before[0]) / (move - before[1])
@@ -130,19 +130,19 @@ def _next_anchor(c: float, move: float, before: tuple[float, float] | None, low:
 
 
 def _stop_of_next(stop: Stop, found: list[Solution]) -> Stop:
-    """Return the stop rule of the next problem: tighter than what is asked for, with what is left of the caps."""
+    """Return the stop rule of the next problem: tighter than the requested one, with what is left of the caps."""
     left = stop_after(stop, found)
     return replace(left, tol=INNER * stop.tol, gap_tol=None if stop.gap_tol is None else INNER * stop.gap_tol)
 
 
 def stop_after(stop: Stop, found: list[Solution]) -> Stop:
-    """Return the stop rule with what these solutions have left of the caps."""
+    """Return the stop rule with its caps reduced by what these solutions have used."""
     sweeps, seconds = sum(s.n_iter for s in found), sum(s.seconds for s in found)
     return replace(stop.after(seconds), max_iter=None if stop.max_iter is None else max(1, stop.max_iter - sweeps))
 
 
 def counting(callback: Callable[[Progress], Any] | None, found: list[Solution]) -> Callable[[Progress], Any] | None:
-    """Return a callback that counts on from the problems solved so far."""
+    """Return a callback whose counts include the problems solved so far."""
     if callback is None:
         return None
     n_iter, n_steps = sum(s.n_iter for s in found), sum(s.n_steps for s in found)
@@ -153,7 +153,7 @@ def counting(callback: Callable[[Progress], Any] | None, found: list[Solution]) 
 
 
 def _merged(found: list[Solution], last: Solution, stop: Stop) -> Solution:
-    """Return the last solution with the work of all, and why they ended."""
+    """Return the last solution with the work of all of them, and why the chain ended."""
     whole = added_up([replace(s, history=_without_bounds(s.history)) for s in found], last)
     whole = replace(whole, history=concluded(whole.history, last.certificate))
     if not last.converged:
@@ -165,7 +165,7 @@ def _merged(found: list[Solution], last: Solution, stop: Stop) -> Solution:
 
 
 def _without_bounds(history: np.ndarray) -> np.ndarray:
-    """Return the history without the gaps and bounds of an anchored problem, which say nothing about this one."""
+    """Return the history without gaps and bounds: those of an anchored problem say nothing about this one."""
     history = history.copy()
     for name in BOUNDS:
         history[name] = np.nan
@@ -173,7 +173,7 @@ def _without_bounds(history: np.ndarray) -> np.ndarray:
 
 
 def added_up(found: list[Solution], last: Solution) -> Solution:
-    """Return ``last`` with the history and the work of all that were found one after the other."""
+    """Return ``last`` with the history and the work of all solutions of the chain."""
     parts, sweeps, steps, seconds = [], 0, 0, 0.0
     for s in found:
         part = s.history.copy()

@@ -1,9 +1,9 @@
 """Dual variables for a free intercept: moved until sum_i alpha_i s_i = 0 holds, within their box.
 
-An intercept that is not regularised adds this condition to the dual, and a dual value bounds the optimum from below
-only if it holds. Engines end near to it; what is left goes to the variables that can move at no price to first order,
-those between their bounds, each by its share of the room that it has. If that is not enough, the heavier side is scaled
-down: variables at 0 stay there.
+An intercept that is not regularised adds this constraint to the dual, and a dual value bounds the optimum from below
+only if the constraint holds. Engines end close to it. The rest is taken up by the variables between their bounds, which
+cost nothing to first order, each in proportion to the room it has. If that is not enough, the heavier side is scaled
+down; variables at 0 stay there.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..kernels.compile import exact_kernel, kernel
 from ..kernels.losses import lower, upper
 from ..kernels.types import Index, Vector
 
-MOST_ROUNDS = 30  # of moving the variables that still have room; mostly one is enough
-NEGLIGIBLE = 1e-15  # sum, over that of the sizes, that rounding may leave: one variable takes it
+MOST_ROUNDS = 30  # of moving the variables that still have room; one is usually enough
+NEGLIGIBLE = 1e-15  # sum relative to the sum of magnitudes that rounding may leave: one variable takes it
 
 
 class Sides(Protocol):
-    """Dual variables on both sides of the condition, wherever they are."""
+    """Dual variables on both sides of the constraint, wherever they are stored."""
 
     def signed_sum(self) -> tuple[float, float]:
-        """Return the sum of alpha_i s_i, and that of |alpha_i|."""
+        """Return the sum of alpha_i s_i and the sum of |alpha_i|."""
 
     def room(self) -> tuple[float, Any]:
-        """Return what all variables can move together, and which one can move most."""
+        """Return how far all variables together can move, and which one can move farthest."""
 
     def shift(self, step: float) -> None:
         """Move every variable by -step s_i times its room."""
@@ -42,7 +42,7 @@ class Sides(Protocol):
 
 
 def balance(sides: Sides) -> None:
-    """Make dual variables, which are in the box, keep the condition."""
+    """Move dual variables within their box until they satisfy the constraint."""
     excess, size = sides.signed_sum()
     for _ in range(MOST_ROUNDS):
         total, widest = sides.room()
@@ -90,7 +90,7 @@ class SidesInMemory:
 
 @exact_kernel
 def signed_sum(alpha: Vector, s: Vector) -> tuple[float, float]:
-    """Sum of alpha_i s_i, as if it were added up to twice as many digits, and of |alpha_i|."""
+    """Return the sum of alpha_i s_i, added up in twice the precision, and the sum of |alpha_i|."""
     total, lost, size = 0.0, 0.0, 0.0
     for i in range(np.uint64(alpha.size)):
         term = alpha[i] * s[i]
@@ -103,7 +103,7 @@ def signed_sum(alpha: Vector, s: Vector) -> tuple[float, float]:
 
 @kernel
 def room(alpha: Vector, C: Vector, box: tuple[float, float], i: Index) -> float:
-    """How far variable i can go to either side before it meets a bound or 0, about; 0 if it is at one."""
+    """Return about how far variable i can move to either side before it meets a bound or 0; 0 if it is at one."""
     own, a = C[i] if C.size > 1 else C[0], alpha[i]
     bound = box[1] if a > 0.0 else box[0]
     if a == 0.0 or own == 0.0:
@@ -115,7 +115,7 @@ def room(alpha: Vector, C: Vector, box: tuple[float, float], i: Index) -> float:
 
 @kernel
 def sum_of_room(alpha: Vector, C: Vector, box: tuple[float, float]) -> tuple[float, int]:
-    """Sum of what all variables can move, and the number of the one that can move most."""
+    """Return how far all variables together can move, and the index of the one that can move farthest."""
     total, most, widest = 0.0, 0.0, 0
     for i in range(np.uint64(alpha.size)):
         own = room(alpha, C, box, i)
@@ -127,9 +127,9 @@ def sum_of_room(alpha: Vector, C: Vector, box: tuple[float, float]) -> tuple[flo
 
 @kernel
 def shift(alpha: Vector, s: Vector, C: Vector, box: tuple[float, float], step: float) -> None:
-    """alpha_i <- alpha_i - step s_i times its room, as far as the box goes, and not beyond 0.
+    """alpha_i <- alpha_i - step s_i times its room, clipped to the box and not beyond 0.
 
-    The epsilon-insensitive losses have a kink there.
+    The epsilon-insensitive losses have a kink at 0.
     """
     for i in range(np.uint64(alpha.size)):
         far = step * s[i] * room(alpha, C, box, i)

@@ -1,7 +1,7 @@
 """The certificate: exact violation, primal, dual and duality gap of the model that is returned.
 
-The violation that a sweep sees is approximate, since each variable was visited with another w. So w is computed afresh
-from alpha (unless it is known to be as good as that), and one pass at that fixed w gives, with the m_i of
+The violation that a sweep sees is approximate, since each variable was visited with a different w. So w is recomputed
+from alpha (unless it is known to be just as accurate), and one pass at that fixed w gives, with the m_i of
 kernels/losses/verbs.py,
 
     P - D = sum_i gap_term(m_i, alpha_i),     P = |w|^2/2 + sum_i loss(m_i),     D = P - (P - D).
@@ -23,14 +23,14 @@ from .state import State
 
 UNIT_ROUNDOFF = 2.0**-53
 NEAR = 1e-24  # relative squared distance that rounding explains
-FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # so many steps from w = 0 may add this share to the gap by rounding
+FEW_STEPS, NEGLIGIBLE = 10_000_000, 1e-9  # rounding in this many steps from w = 0 may add this relative gap
 
 
 def refresh(state: State, n_steps: int) -> Certificate:
-    """Return the exact certificate of what ``state`` holds, after ``n_steps``; makes w that of its variables.
+    """Return the exact certificate of ``state`` after ``n_steps``; sets w to the weights of the dual variables.
 
-    A w that is an engine's own stays. If its variables certify nothing (a gap above 1), they are set to zero: then the
-    dual is not negative. If the intercept is free, the variables are balanced first.
+    A w that an engine computed by itself is kept. If the dual variables certify nothing (a gap above 1), they are set
+    to zero, so that the dual is not negative. If the intercept is free, the variables are balanced first.
     """
     state.refresh_alpha()
     shards = state.shards
@@ -47,7 +47,7 @@ def refresh(state: State, n_steps: int) -> Certificate:
             return own
         shards.reset_alpha()
         return certify(shards, state.w, regularised=u, apart=u)
-    n_steps += 2 * state.problem.n_variables  # a sweep that is cut short has not been counted
+    n_steps += 2 * state.problem.n_variables  # a sweep that was cut short has not been counted
     if state.is_in_step and n_steps <= FEW_STEPS:
         own = certify(shards, state.w)
         if NEGLIGIBLE * own.gap >= drift(n_steps):
@@ -60,10 +60,10 @@ def refresh(state: State, n_steps: int) -> Certificate:
 
 
 def _refresh_in_one_pass(state: State, shards: Shards) -> Certificate:
-    """Return the certificate at the weights of ``state``; makes w what its variables give, unless it is near to that.
+    """Return the certificate at the weights of ``state``; sets w to the weights of alpha unless it is close to them.
 
     One pass over the rows does both: v = Z' alpha is summed up on the way, and w = v + apart adds |apart|^2/2 to
-    P - D. A w that was updated step by step differs from v by rounding alone.
+    P - D. A w that was updated step by step differs from v only by rounding.
     """
     for _ in range(2):
         parts, v = shards.certify_with_weights(state.w)
@@ -75,7 +75,7 @@ def _refresh_in_one_pass(state: State, shards: Shards) -> Certificate:
 
 
 def weights(problem: Problem, alpha: Vector) -> Vector:
-    """Return w = sum_i alpha_i s_i x_i, on one thread; the last entry belongs to the intercept."""
+    """Return w = sum_i alpha_i s_i x_i, computed on one thread; the last entry belongs to the intercept."""
     return shards_of(problem, alpha).weights()
 
 
@@ -84,8 +84,8 @@ def certify(
 ) -> Certificate:
     """Return the certificate of the shards' alpha with its ``weights`` w, or with weights that are ``apart`` from them.
 
-    Weights w = v + apart, with v those of alpha, add |apart|^2/2 to P - D; nothing else changes. ``regularised`` is the
-    part of w that the regulariser sees, if that is not all of it.
+    Weights w = v + apart, with v the weights of alpha, add |apart|^2/2 to P - D; nothing else changes. ``regularised``
+    is the part of w that is regularised, if that is not all of it.
     """
     return shards.certify(w).certificate(
         0.5 * squared_length(w if regularised is None else regularised),
@@ -101,16 +101,16 @@ def certify_free(problem: Problem, w: Vector, intercept: float, alpha: Vector) -
 
 
 def drift(n_steps: int) -> float:
-    """Return a bound of what rounding adds to the gap if w has come from 0 in ``n_steps`` and is not computed afresh.
+    """Return a bound on what rounding adds to the gap if w was updated from 0 in ``n_steps`` and is not recomputed.
 
-    Dual ascent from 0 keeps |w - w*|^2 <= 2 P, and |w*|^2 <= 2 P holds too, so a step rounds w by less than
-    16 u sqrt(P) in all; weights that are ``apart`` from those of the variables add |apart|^2/2 to P - D.
+    Dual ascent from 0 keeps |w - w*|^2 <= 2 P, and |w*|^2 <= 2 P holds too, so one step rounds w by less than
+    16 u sqrt(P). Weights that are ``apart`` from those of the variables add |apart|^2/2 to P - D.
     """
-    apart = 16.0 * UNIT_ROUNDOFF * n_steps  # over sqrt(P)
+    apart = 16.0 * UNIT_ROUNDOFF * n_steps  # divided by sqrt(P)
     return 0.5 * apart * apart
 
 
 def rounding_floor(state: State) -> float:
-    """Return about what rounding makes of the violation 1 - <z, w> at the optimum: u (1 + max|z| sum alpha_i |z_i|)."""
+    """Estimate the rounding error in the violation 1 - <z, w> at the optimum: u (1 + max|z| sum alpha_i |z_i|)."""
     state.refresh_alpha()
     return UNIT_ROUNDOFF * (1.0 + state.shards.longest * state.shards.alpha_lengths())

@@ -1,4 +1,4 @@
-"""What each part of the rows adds to a certificate: parts of one problem at one w add up."""
+"""Partial certificates over some of the rows; those of one problem at the same w add up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CertificateParts(NamedTuple):
     Attributes
     ----------
     violation : float
-        Largest violation of a row.
+        Largest violation of any row.
     losses : float
         Sum of the losses.
     gap : float
@@ -29,14 +29,14 @@ class CertificateParts(NamedTuple):
     def certificate(self, regulariser: float, regulariser_gap: float = 0.0) -> Certificate:
         """Return the certificate of all rows together.
 
-        ``regulariser`` is |w|^2/2, or whatever stands in its place; ``regulariser_gap`` is what it adds to P - D:
-        |apart|^2/2 if w is ``apart`` from what the dual variables give.
+        ``regulariser`` is |w|^2/2, or whatever replaces it. ``regulariser_gap`` is what it adds to P - D: |apart|^2/2
+        if w is ``apart`` from the weights of the dual variables.
         """
         return Certificate.of(self.violation, regulariser + self.losses, self.gap + regulariser_gap)
 
 
 def sum_parts(parts: Iterable[tuple[float, float, float]]) -> CertificateParts:
-    """Add up parts over different rows, without rounding in between; a NaN anywhere stays."""
+    """Add up parts over different rows, rounding only once; a NaN in any part stays NaN."""
     violations, losses, gaps = zip(*(CertificateParts(), *parts), strict=True)
     largest = nan if any(map(isnan, violations)) else max(violations)
     return CertificateParts(largest, fsum(losses), fsum(gaps))

@@ -1,4 +1,4 @@
-"""The clock of a run, and how a run ends: from within an engine, by an exception."""
+"""The clock of a run, and how a run ends: by an exception raised inside the engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from ..runtime import interrupt
 from ..runtime.training_clock import now
 
-NEXT_PHASE = "next phase"  # the reason to end an engine whose budget is spent
+NEXT_PHASE = "next phase"  # the stop reason of an engine whose budget is spent
 
 
 class Ended(Exception):
@@ -21,10 +21,10 @@ class Ended(Exception):
 
 
 class Clock:
-    """Checked between two slices of work: the time, Ctrl-C, and whether another thread was interrupted.
+    """Checks, between two slices of work, the time, Ctrl-C, and whether another thread was interrupted.
 
-    Apart from ``Run``, so that no cycle of references keeps a run's arrays alive after it. Steps are counted here for
-    the same reason.
+    It is separate from ``Run`` so that no reference cycle keeps a run's arrays alive after the run. Steps are counted
+    here for the same reason.
     """
 
     def __init__(self, max_time: float | None, cancelled: Callable[[], bool] | None) -> None:
@@ -40,13 +40,13 @@ class Clock:
         return now() - self._started
 
     def check_cancelled(self) -> None:
-        """Leave at once if another thread was interrupted."""
+        """Raise at once if another thread was interrupted."""
         if self._cancelled is not None and self._cancelled():
             raise CancelledError
 
     @contextmanager
     def finishing(self) -> Iterator[None]:
-        """Within, work goes on even if the time is up: what a run has reached must still be certified."""
+        """Let work inside the block go on even if time is up: what a run has reached must still be certified."""
         before, self._is_finishing = self._is_finishing, True
         try:
             yield

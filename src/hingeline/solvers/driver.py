@@ -25,18 +25,18 @@ from .stall import StallCheck
 from .stop import Stop
 from .trend import Account, Budget
 
-SWEEP = 1000.0  # what a sweep costs by itself, in steps: schedule, bookkeeping, the clock
-CHECK_RATIO = 0.5  # share of a sweep's sum of gap terms that is, at first, believed to be left after the sweep
-LAG = 2.0  # ... or, if that sum falls fast, this many times what is left of the sum of the sweep before
-FADING = 0.9  # per sweep: what a check measured is believed less and less, so that another one always comes
+SWEEP = 1000.0  # fixed cost of a sweep, in steps: schedule, bookkeeping, the clock
+CHECK_RATIO = 0.5  # first guess of the fraction of a sweep's sum of gap terms that is left after the sweep
+LAG = 2.0  # ... or, if that sum falls fast, this many times the ratio to the sum of the previous sweep
+FADING = 0.9  # per sweep: a measured gap is trusted less and less, so that another check always comes
 
 
 class Verdict(Enum):
     """What a run answers to a sweep."""
 
     GO_ON = "go on"
-    SATISFIED = "satisfied"  # as far as the sweep can tell: the engine verifies as printed in the paper
-    REFUTED = "refuted"  # the sweep looked good, an exact check over all variables did not
+    SATISFIED = "satisfied"  # as far as the sweep can tell; the engine still verifies it as the paper does
+    REFUTED = "refuted"  # the sweep looked good, but an exact check over all variables did not
 
 
 class Run:
@@ -47,9 +47,9 @@ class Run:
     stop : Stop
     clock : Clock
     certify : callable (Pace) -> Certificate
-        Exact certificate at the present dual variables.
+        Exact certificate at the current dual variables.
     floor : callable () -> float
-        What rounding makes of the violation even at the optimum.
+        The violation that rounding leaves even at the optimum.
     callback : callable (Progress) -> bool or None
         Called after every sweep; a true answer ends training.
     team : Team
@@ -72,20 +72,20 @@ class Run:
         self.stop = stop
         self.clock = clock
         self.n_iter = 0
-        self.effort = 0.0  # what sweeps and passes cost besides, in steps
-        self.account, self._spent_before = Account(Budget()), 0.0  # of the present phase
+        self.effort = 0.0  # cost of sweeps and passes besides the steps themselves, in steps
+        self.account, self._spent_before = Account(Budget()), 0.0  # of the current phase
         self._certify = certify
         self.floor = floor
         self._callback, self._look = callback, Look(take)
         self._history, self._bounds = History(), Bounds()
-        self.engine = 0  # which of those that the solution will name is at work
+        self.engine = 0  # which of the engines that the solution will name is running
         self.dual = 0.0
-        self.certificate: Certificate | None = None  # the last one that a sweep asked for
+        self.certificate: Certificate | None = None  # the last one computed after a sweep
         self._check_ratio, self._gap_before = CHECK_RATIO, 0.0
-        self.visits = Pace(clock.check)  # its unit of work is a step,
-        self.passes = team.pace(clock.check)  # a row of a pass,
-        self.shuffles = Pace(clock.check)  # an entry of a schedule
-        passes = self.passes  # by its own name: a reference to self would be a cycle
+        self.visits = Pace(clock.check)  # unit of work: a step
+        self.passes = team.pace(clock.check)  # unit of work: a row of a pass
+        self.shuffles = Pace(clock.check)  # unit of work: an entry of a schedule
+        passes = self.passes  # a local name, since a reference to self would be a cycle
         self._rounding = RoundingCheck(lambda: certify(passes).violation, floor)
         self._stall = StallCheck()
 
@@ -100,29 +100,29 @@ class Run:
         return self._history.as_array()
 
     def certificate_after(self, reason: str, pace: Pace) -> Certificate:
-        """Return the certificate of what the run has left; one that ended it still holds, since nothing has moved."""
+        """Return the final certificate; one that ended the run is still valid, since nothing has moved."""
         if reason == "gap_tol" and self.certificate is not None:
             return self.certificate
         with self.clock.finishing():
             return self._certify(pace)
 
     def finish(self, certificate: Certificate) -> None:
-        """Add the final certificate to the last sweep's record; from now on nobody can look."""
+        """Add the final certificate to the last sweep's record; callbacks can take no snapshot after this."""
         self._look.close()
         self._history.conclude(certificate)
 
     def begin_phase(self, stop: Stop, budget: Budget) -> None:
-        """Go on by the rules of the next phase."""
+        """Continue with the rules of the next phase."""
         self.stop, self.account, self._spent_before = stop, Account(budget), self.n_steps + self.effort
         self._stall = StallCheck()
 
     @property
     def spent(self) -> float:
-        """What the present phase has cost so far, in steps."""
+        """The cost of the current phase so far, in steps."""
         return self.n_steps + self.effort - self._spent_before
 
     def sweeps(self) -> Iterator[int]:
-        """Yield the numbers of the phase's sweeps from 0 on, without end unless a cap sets one."""
+        """Yield the numbers of the phase's sweeps from 0, without end unless there is a cap."""
         for sweep in count():
             if self.stop.max_iter is not None and self.n_iter >= self.stop.max_iter:
                 raise Ended("max_iter")
@@ -140,21 +140,22 @@ class Run:
         complete: bool,
         objective: float | None = None,
     ) -> Verdict:
-        """Report a sweep; returns what the engine is to make of it, or raises ``Ended``.
+        """Report a sweep; returns what the engine should do next, or raises ``Ended``.
 
         Parameters
         ----------
         steps : int
             Visits in this sweep.
         violation, gain, gap : float
-            As seen during the sweep: largest violation, dual progress, sum of the gap terms. A gain of NaN says that
+            As seen during the sweep: largest violation, dual progress, sum of the gap terms. A gain of NaN means that
             the engine sets ``dual``, knows its gap, and checks for rounding itself.
         criterion : float
-            What the engine compares with eps.
+            The value that the engine compares with eps.
         complete : bool
-            Whether no variable was hidden from the sweep.
+            Whether the sweep visited every variable.
         objective : float, optional
-            The objective, if the engine knows it; the lower bound is then less by ``gap``. By default that is ``dual``.
+            The objective, if the engine knows it; the lower bound is then ``objective - gap``. By default the lower
+            bound is ``dual``.
         """
         self.n_iter += 1
         self.clock.n_steps += steps
@@ -168,7 +169,7 @@ class Run:
         verdict, exact_gap = Verdict.GO_ON, nan
         try:
             verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)
-        finally:  # time may be up in the middle of a certificate: the sweep counts nevertheless
+        finally:  # time may run out while the certificate is computed; the sweep counts all the same
             at, best = (self.clock.seconds, self.n_steps), (self._bounds.objective, self._bounds.lower)
             self._history.add((self.n_iter, *at, violation, exact_gap, *best, self.engine))
         if self._callback is not None and self._callback(
@@ -200,7 +201,7 @@ class Run:
     def _judge(
         self, violation: float, gain: float, gap: float, criterion: float, complete: bool
     ) -> tuple[Verdict, float]:
-        """Compare a sweep with the stop rule; the gap is NaN unless it was computed."""
+        """Compare a sweep with the stop rule; the gap is NaN if it was not computed."""
         stop = self.stop
         if stop.gap_tol is None and criterion < stop.tol:
             return Verdict.SATISFIED, np.nan
@@ -211,7 +212,7 @@ class Run:
                 self._bounds.see(certificate.primal, certificate.dual)
                 if certificate.gap <= stop.gap_asked:
                     return Verdict.SATISFIED, certificate.gap
-                if complete and gap > 0.0:  # aim the next check at the gap that this one measured
+                if complete and gap > 0.0:  # time the next check by the gap that this one measured
                     self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)
                 return Verdict.REFUTED, certificate.gap
         if gain <= 0.0 and not complete:
@@ -219,9 +220,10 @@ class Run:
         return Verdict.GO_ON, np.nan
 
     def _left_after(self, gap: float) -> float:
-        """Return the share of a sweep's sum of gap terms that is believed to be left after it.
+        """Estimate the fraction of a sweep's sum of gap terms that is left after the sweep.
 
-        A sum sees most variables before the sweep has done its work; how much that is, the sum before it tells.
+        The sum sees most variables before the sweep has improved the others, so it is too large; the sum of the
+        previous sweep tells by how much.
         """
         self._check_ratio = max(CHECK_RATIO, FADING * self._check_ratio)
         before, self._gap_before = self._gap_before, gap
@@ -231,9 +233,9 @@ class Run:
 
 
 def run_apart(stop: Stop) -> Run:
-    """Return a run of its own, for a part of another one's work that nobody watches: a sample, say."""
+    """Return a separate run for work that nobody watches, such as training on a sample."""
 
     def nothing_to_certify(pace: Pace) -> Certificate:
-        raise AssertionError("A run apart is never asked for a certificate.")
+        raise AssertionError("A separate run is never asked for a certificate.")
 
     return Run(stop, Clock(None, None), nothing_to_certify, floor=lambda: 0.0)

@@ -1,6 +1,6 @@
-"""The engines: one record each, which says what the engine can do.
+"""The registry of engines: one record per engine says what it can do.
 
-Everything that depends on an engine asks its record. An engine's function is imported when it first runs, so that a
+All code that depends on the engine asks its record. An engine's function is imported when it first runs, so that a
 command line can list the names without loading a kernel.
 """
 
@@ -23,22 +23,22 @@ HYBRID, NEWTON, NEWTON_CG, OUT_OF_CORE, COCOA = "hybrid", "newton", "newton_cg",
 
 @dataclass(frozen=True)
 class Engine:
-    """What there is to know about an engine.
+    """What an engine is called and what it can do.
 
     Attributes
     ----------
     name : str
-        As ``solver`` takes it; also the name of its function.
+        The value of ``solver`` that selects it, and the name of its function.
     module : str
-        Where the function lives, within ``hingeline.solvers``.
+        The module that holds the function, within ``hingeline.solvers``.
     stepwise : bool
-        Visits one dual variable at a time: the visits count as steps, and w keeps in step with alpha, up to rounding.
+        Visits one dual variable at a time: visits count as steps, and w follows alpha, up to rounding.
     adapts : bool
-        Visits follow the gains: every variable has a preference.
+        Visits variables more often the more they gain: every variable has a preference.
     shrinks : bool
         Variables at a bound may leave the active set.
     begins_near : bool
-        Can begin at weights that are not those of alpha (``state.Near``).
+        Can start from weights that are not those of alpha (``state.Near``).
     needs_smooth_loss : bool
         Trains only losses that have a derivative everywhere.
     chosen_by_auto : bool
@@ -89,14 +89,14 @@ def check_solver(solver: str) -> None:
 
 
 def names_for(smooth: bool) -> tuple[str, ...]:
-    """Return the engines that users may ask for with a loss that is ``smooth`` or not."""
+    """Return the engines that users may choose for a loss that is ``smooth`` or not."""
     return tuple(name for name in NAMES if smooth or not ENGINES[name].needs_smooth_loss)
 
 
 def stepwise_engine(solver: str, problem: str) -> Engine:
-    """Return the engine whose schedule ``solver`` asks for, for problems that are trained step by step alone.
+    """Return the engine whose schedule ``solver`` selects, for problems that only stepwise engines can train.
 
-    ``problem`` names what is trained, for the error if the engine cannot do it.
+    ``problem`` names the problem in the error that is raised if the engine cannot train it.
     """
     if solver not in STEPWISE_SOLVERS:
         choices = ", ".join(sorted(STEPWISE_SOLVERS))
@@ -105,5 +105,5 @@ def stepwise_engine(solver: str, problem: str) -> Engine:
 
 
 def engines_of(solver: str) -> tuple[Engine, ...]:
-    """Return the engines that ``Solution.solver`` names: "hybrid+newton" are two."""
+    """Return the engines that ``Solution.solver`` names: two for "hybrid+newton"."""
     return tuple(ENGINES[name] for name in solver.split("+"))

@@ -1,4 +1,4 @@
-"""How runs end, whatever they train: why the engine ended, and the solution that it leaves."""
+"""How runs end, whatever they train: why the engine stopped, and the solution it leaves."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .select import is_for_rounding
 from .stop import GOOD_GAP, Stop
 from .trend import Budget
 
-SMALL_STEPS = 1_000_000  # visits that accuracy beyond what was asked for may take
+SMALL_STEPS = 1_000_000  # most visits spent on accuracy beyond the requested one
 
 
 def ended(engine: Callable[[], None]) -> str:
-    """Run ``engine`` to its end; returns why it ended."""
+    """Run ``engine`` to its end; returns why it stopped."""
     try:
         engine()
     except Ended as end:
@@ -32,8 +32,8 @@ def ended(engine: Callable[[], None]) -> str:
 def run_accurately(engine: Callable[[], None], run: Run, data: Data, solver: str, accurate: float) -> str:
     """Run ``engine`` until ``run`` ends it; returns why.
 
-    With solver="auto" tiny problems are solved to the violation ``accurate``, which makes results independent of the
-    order and repetition of rows, unless that takes long.
+    With solver="auto", tiny problems are solved to the violation ``accurate`` unless that takes long. This makes
+    results independent of the order and repetition of rows.
     """
     stop = run.stop
     if solver == AUTO and is_for_rounding(data, stop):
@@ -46,7 +46,7 @@ def run_accurately(engine: Callable[[], None], run: Run, data: Data, solver: str
 
 
 def insisting(stop: Stop, certificate: Certificate) -> Stop:
-    """Return ``stop``, or one that no violation meets if the gap is too large for a model that has converged."""
+    """Return ``stop``, or a rule that no violation meets if the gap is too large for a converged model."""
     return stop if certificate.gap <= GOOD_GAP else replace(stop, tol=0.0)
 
 
@@ -61,7 +61,7 @@ def solution_of(
     intercept: Any,
     alpha: Any,
 ) -> Solution:
-    """Return what a run has left. ``solver`` names the engines that ran; "auto" stands for the hybrid."""
+    """Return the solution of a run. ``solver`` names the engines that ran; "auto" stands for the hybrid."""
     run.finish(certificate)
     reason, converged = stop.outcome(reason, certificate)
     return Solution(
@@ -82,7 +82,7 @@ def solution_of(
 def solution_known(
     stop: Stop, certificate: Certificate, solver: str, *, w: np.ndarray, intercept: Any, alpha: np.ndarray
 ) -> Solution:
-    """Return a solution that took no work: another problem's, found by ``solver``, which meets ``stop`` here too."""
+    """Return a solution that took no work: ``solver`` found it for another problem, and it meets ``stop`` here too."""
     return Solution(
         w=w,
         intercept=intercept,

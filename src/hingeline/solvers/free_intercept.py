@@ -1,14 +1,14 @@
 """An intercept that is not regularised, for every loss and engine.
 
 Problem    min_{w, b}   |w|^2/2 + sum_i loss_i(y_i, <x_i, w> + b)
-Dual       that of the problem without b, under one more condition:  sum_i alpha_i s_i = 0
+Dual       that of the problem without b, with the additional constraint  sum_i alpha_i s_i = 0
 
 Newton's method leaves b out of its regulariser (newton/regulariser.py). Coordinate descent cannot: it solves a chain of
-problems in which b is regularised towards an anchor (anchored.py), and if that ends short of its goal and features are
-few, Newton's method goes on. The certificate is that of dual variables which keep the condition (balance.py).
+problems in which b is regularised towards an anchor (anchored.py). If that ends short of its goal and there are few
+features, Newton's method goes on. The certificate uses dual variables that satisfy the constraint (balance.py).
 
-A free intercept follows the targets of a regression wherever they are. So they are measured from the best constant
-prediction, and nothing depends on their origin (origin.py).
+A free intercept absorbs any constant shift of a regression's targets. So targets are measured from the best constant
+prediction, and results do not depend on their origin (origin.py).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .state import Near
 from .stop import GOOD_GAP, Stop
 from .train import train
 
-LEAST_EFFORT, MOST_SWEEPS = 1e6, 300  # steps, and sweeps besides, that a chain may take before Newton's method goes on
+LEAST_EFFORT, MOST_SWEEPS = 1e6, 300  # a chain may take this many steps plus sweeps before Newton's method goes on
 
 
 def train_free(
@@ -47,7 +47,7 @@ def train_free(
 ) -> Solution:
     """Solve ``problem`` with an intercept that is not regularised; its constant feature must not be zero.
 
-    Parameters are those of ``train``.
+    It takes the parameters of ``train``.
     """
     origin = origin_of(problem)
     near = None if near is None else near._replace(w=origin.moved(near.w))
@@ -64,9 +64,10 @@ def _train(
     callback: Callable[[Progress], Any] | None,
     how: dict[str, Any],
 ) -> Solution:
-    """Solve the problem as it is seen from ``origin``.
+    """Solve the problem with targets measured from ``origin``.
 
-    The violation of the rows says little about the intercept, so a gap that is not good asks for more than ``tol``.
+    The violation of the rows says little about the intercept, so training goes on beyond ``tol`` while the gap is
+    large.
     """
     problem, found, intercept = origin.problem, list[Solution](), 0.0
 
@@ -102,5 +103,5 @@ def _train(
 
 
 def _gives_up(solution: Solution) -> bool:
-    """Tell whether an engine has ended for no reason that the user gave, at a gap that is not good."""
+    """Tell whether an engine ended for a reason other than the user's limits, with a gap that is too large."""
     return not solution.converged and solution.stop_reason in ("rounding", "stalled", NEXT_PHASE)

@@ -1,8 +1,8 @@
 """Adaptive frequencies over any set of coordinates: rows, examples with all their classes, columns.
 
-What the hybrid does for dual variables, for the engines whose coordinates are something else: an active set A, and a
-preference p_i and an account of visits for each member. The engines' kernels see ``p`` alone: they change it by what a
-step gained, and flip its sign if a coordinate leaves A.
+This does for other coordinates what the hybrid does for dual variables: it keeps an active set A, and for each member a
+preference p_i and an account of visits. The engines' kernels see only ``p``: they change it by what a step gained, and
+flip its sign if a coordinate leaves A.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .driver import Run
 from .visit_order import new_accounts, order_visits
 
 HALVED = 0.5
-LONGEST_ABSENCE = 30  # sweeps after which everyone is visited again
+LONGEST_ABSENCE = 30  # sweeps after which all coordinates are visited again
 
 
 class Frequencies:
-    """Who is visited in the next sweep, and how often.
+    """Which coordinates are visited in the next sweep, and how often.
 
     Parameters
     ----------
     everyone : ndarray of uint32
         The coordinates that the engine may visit.
     n : int
-        How many coordinates there are, visited or not.
+        Number of coordinates, visited or not.
     rng : ndarray
-        The solver's generator.
+        The solver's random generator.
     adapts, shrinks : bool
         Whether visits follow the preferences; whether coordinates may leave the active set.
     """
@@ -44,12 +44,12 @@ class Frequencies:
         self._accounts = new_accounts(n)
         self._I = np.empty(2 * everyone.size, dtype=np.uint32)
         self.n_active = everyone.size
-        self.complete = True  # whether the next sweep visits everyone
+        self.complete = True  # whether the next sweep visits all coordinates
         self._violation_of_all = self._last = inf
         self._sweeps = self._sweeps_apart = 0
 
     def schedule(self, run: Run) -> Indices:
-        """Return the visits of a sweep, in random order: everyone once, or the active ones by their preferences."""
+        """Return the visits of a sweep, in random order: all coordinates once, or the active ones by preference."""
         once = self.complete or not self.adapts
         active = self._A[: self.n_active]
         return order_visits(self.p, active, self._accounts, self._I, once=once, rng=self._rng, pace=run.shuffles)
@@ -61,8 +61,8 @@ class Frequencies:
     def next_sweep(self, violation: float, go_on: bool) -> float:
         """Choose who takes part in the next sweep; returns how firmly a coordinate must sit at its bound to leave.
 
-        Everyone comes back if the run asks for it, if the violation has halved since everyone was seen, and now
-        and then in any case: a coordinate that left by mistake may be what the others are waiting for.
+        All coordinates come back if the run asks for it, if the violation has halved since all were last visited, and
+        every ``LONGEST_ABSENCE`` sweeps: one that left by mistake may hold up the others.
         """
         if self.complete:
             self._violation_of_all, self._sweeps_apart = violation, 0

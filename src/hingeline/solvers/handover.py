@@ -1,9 +1,9 @@
 """Sweeps with Newton's method as their finish, for the problems that have no plan of phases (train.py).
 
-Sweeps are cheap and often enough. They go on as long as their trend promises an end sooner than Newton's method would
-reach it; an engine that was asked for by name gets ``PATIENCE`` times as much. What they leave is certified: it is the
-exact violation that must be below tol, and the gap must be good too, which may take some more sweeps at large C. If
-sweeps do not get there, Newton's method goes on.
+Sweeps are cheap and usually sufficient. They go on as long as their trend promises to finish sooner than Newton's
+method would; an engine that the user asked for by name gets ``PATIENCE`` times as long. The result is certified: the
+exact violation must be below tol, and the gap must be small too, which may take some more sweeps at large C. If sweeps
+do not get there, Newton's method goes on.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .rounding import NEAR_FLOOR
 from .stop import GOOD_GAP, Stop
 from .trend import Budget
 
-REVIEWED_SWEEPS = 20  # after which their trend is compared with the cost of Newton's method
+REVIEWED_SWEEPS = 20  # sweeps after which their trend is compared with the cost of Newton's method
 PATIENCE = 10.0
-UNFINISHED = ("tol", "rounding", "stalled", NEXT_PHASE)  # reasons after which there may be more to gain
+UNFINISHED = ("tol", "rounding", "stalled", NEXT_PHASE)  # stop reasons after which there may be more to gain
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Handover:
 
     Attributes
     ----------
-    sweep, newton : the engines; each goes on from what the other has left
-    n_rows : visits in a sweep
-    newton_cost : of Newton's method, in visits
+    sweep, newton : the engines; each continues from where the other stopped
+    n_rows : number of visits in a sweep
+    newton_cost : cost of Newton's method, in visits
     """
 
     sweep: Callable[[], None]
@@ -68,12 +68,12 @@ class Handover:
         return reason, run.certificate_after(reason, Pace(run.clock.check_cancelled))
 
     def _is_done(self, run: Run, goal: Stop, certificate: Certificate) -> bool:
-        """Tell whether nothing is left to do. A small violation may still be a large gap, at large C for one."""
+        """Tell whether nothing is left to do. At large C the gap may be large even if the violation is small."""
         is_small = goal.met(certificate) or certificate.violation <= NEAR_FLOOR * run.floor()
         return is_small and certificate.gap <= GOOD_GAP
 
     def _true_reason(self, run: Run, stop: Stop, certificate: Certificate) -> str:
-        """Return why training ends, now that no engine could do more."""
+        """Return why training ends, now that no engine can do more."""
         if stop.met(certificate) and certificate.gap <= GOOD_GAP:
             return stop.rule
         is_rounding = certificate.gap <= GOOD_GAP or certificate.violation <= NEAR_FLOOR * run.floor()

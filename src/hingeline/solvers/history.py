@@ -1,4 +1,4 @@
-"""The history of a run: one record per sweep, thinned as it grows, and the best bounds of the optimum so far."""
+"""The history of a run: one record per sweep, thinned as it grows, and the best bounds on the optimum so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..solution import HISTORY, Certificate
 
 MOST_RECORDS = 4096  # a run may take millions of sweeps: then records of every second, fourth, ... sweep are kept
 
-BOUNDS = ("objective", "lower_bound", "gap")  # what a history has of a certificate, in its order
+BOUNDS = ("objective", "lower_bound", "gap")  # the fields that come from a certificate, in its order
 
 Record = tuple[int, float, int, float, float, float, float, int]  # as HISTORY names its fields
 
@@ -18,14 +18,15 @@ Record = tuple[int, float, int, float, float, float, float, int]  # as HISTORY n
 class Bounds:
     """The smallest objective and the largest lower bound so far; NaN until they are known.
 
-    They are what the engine knows anyway. Sweeps estimate the objective: each of its terms was seen at another w.
+    They come from what the engine knows anyway. Sweeps only estimate the objective, since they see each of its terms at
+    a different w.
     """
 
     def __init__(self) -> None:
         self.objective = self.lower = nan
 
     def see(self, objective: float, lower: float) -> None:
-        """Take what a sweep has seen; values that are not finite say nothing."""
+        """Take what a sweep has seen; values that are not finite are ignored."""
         if isfinite(lower) and not self.lower >= lower:
             self.lower = lower
         if isfinite(objective) and not (self.lower <= self.objective <= objective):  # else an estimate was too low
@@ -33,7 +34,7 @@ class Bounds:
 
 
 def scaled(history: np.ndarray, factor: float) -> np.ndarray:
-    """Return the history of the same problem with ``factor`` times the objective."""
+    """Return the history of the same problem with its objective multiplied by ``factor``."""
     history = history.copy()
     history["objective"] *= factor
     history["lower_bound"] *= factor
@@ -41,10 +42,10 @@ def scaled(history: np.ndarray, factor: float) -> np.ndarray:
 
 
 def concluded(history: np.ndarray, certificate: Certificate) -> np.ndarray:
-    """Return the history with the certificate of the model that is returned in its last record."""
+    """Return the history with the certificate of the returned model in its last record."""
     history = history.copy()
     for name, value in zip(BOUNDS, certificate[1:], strict=True):
-        history[name][-1:] = value  # no record, if no sweep was needed
+        history[name][-1:] = value  # there is no record if no sweep was needed
     return history
 
 
@@ -57,7 +58,7 @@ class History:
         self._every = 1
 
     def add(self, record: Record) -> None:
-        """Take the record of the next sweep; sweeps are numbered from 1 on."""
+        """Take the record of the next sweep; sweeps are numbered from 1."""
         self._last = record
         if (record[0] - 1) % self._every == 0:
             self._kept.append(record)
@@ -66,7 +67,7 @@ class History:
                 self._every *= 2
 
     def conclude(self, certificate: Certificate) -> None:
-        """Make the last record that of the model: its exact gap, objective and lower bound."""
+        """Put the model's exact gap, objective and lower bound into the last record."""
         if self._last is not None:
             is_kept = self._kept[-1] is self._last
             exact = (certificate.gap, certificate.primal, certificate.dual)

@@ -11,10 +11,10 @@ RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # added to a Hessian of unit diagonal
 
 
 def solve_scaled(H: Matrix, b: Vector) -> Vector:
-    """Solve H p = b, H's lower blocks given: factorised with a unit diagonal, and refined once. H is overwritten.
+    """Solve H p = b from H's lower blocks, scaled to a unit diagonal and refined once. H is overwritten.
 
-    If rounding makes nonsense of every factorisation, p is b over the diagonal: a descent in any case. Unknowns without
-    curvature stay where they are.
+    If rounding spoils every factorisation, p is b divided by the diagonal, which is a descent direction in any case.
+    Unknowns without curvature stay where they are.
     """
     root = np.sqrt(np.diag(H))
     scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0.0)

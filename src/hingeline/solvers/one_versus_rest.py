@@ -78,9 +78,9 @@ class OneVersusRest:
     def row_weights(
         self, k: int, class_weights: np.ndarray | None, sample_weight: np.ndarray | None = None
     ) -> np.ndarray | None:
-        """Return what C is multiplied by in each row of problem ``k``; None if that is 1 everywhere.
+        """Return the factor of C for each row of problem ``k``; None if that is 1 everywhere.
 
-        As in LIBLINEAR, each of two classes has its own weight; of more classes, the rest has weight 1.
+        As in LIBLINEAR, each of two classes has its own weight; with more classes, the rest has weight 1.
         """
         if class_weights is None:
             return sample_weight

@@ -1,9 +1,9 @@
 """Where a problem with a free intercept is measured from: the centre of X, and the best constant prediction.
 
-The intercept follows both. With x_i - mean and, in a regression, y_i - level in the place of x_i and y_i, the solution
-has the same w, its intercept less by level and more by <mean, w>. So columns that are far from zero, and targets near
-1e9, are solved like those around zero: widths, starts and roundings are those of their spread. X is centred only if it
-is small and if that makes a difference.
+The intercept absorbs both. With x_i - mean instead of x_i and, in a regression, y_i - level instead of y_i, the
+solution has the same w, and its intercept is lower by level and higher by <mean, w>. So columns far from zero, and
+targets near 1e9, are solved like those around zero: widths, starts and rounding depend on their spread only. X is
+centred only if it is small and if centring makes a difference.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from .rounding import best_length, may_be_longer
 from .stop import GOOD_GAP, Stop
 
 LARGEST_COPY, LARGEST_FILLED = 1_000_000, 100_000  # values of X, dense and sparse, that are copied to be centred
-FAR = 4.0  # times its standard deviation: how far the mean of a column may be from zero
+FAR = 4.0  # standard deviations that the mean of a column may be from zero
 MOST_HALVINGS = 64
 ACCURATE = 1e-6  # width of the bracket, over the mean distance of the targets, at which the level is good enough
 
 
 class Origin(NamedTuple):
-    """A problem as it is seen from its origin.
+    """A problem measured from its origin.
 
     Attributes
     ----------
     problem : Problem
-    level : what its targets are less by
-    mean : what its rows are less by; empty: nothing
+    level : what was subtracted from the targets
+    mean : what was subtracted from the rows; empty if nothing was
     """
 
     problem: Problem
@@ -53,11 +53,11 @@ class Origin(NamedTuple):
         return self.level == 0.0 and self.mean.size == 0
 
     def shift(self, w: Vector) -> Any:
-        """Return what the intercept is less by, for weights w (without it), to more digits than it is rounded to."""
+        """Return by how much the intercept is lower here, for weights w (without it), in extended precision."""
         return np.longdouble(self.level) - (self.mean.astype(np.longdouble) @ w if self.mean.size else 0.0)
 
     def moved(self, w: Vector) -> Vector:
-        """Return weights, the intercept's last, as they are seen from here."""
+        """Return the weights, the intercept's last, in this problem."""
         w = w.copy()
         w[-1] -= float(self.shift(w[:-1])) / self.problem.data.rows.bias
         return w
@@ -74,7 +74,7 @@ class Origin(NamedTuple):
         return lambda p: callback(p._replace(look=Look(lambda: look(p.look))))
 
     def restored(self, solution: Solution, stop: Stop) -> Solution:
-        """Return the solution of the original problem, with the certificate of its intercept as that is rounded."""
+        """Return the solution of the original problem, certified with its rounded intercept."""
         if self.is_zero:
             return solution
         w, intercept, certificate = self._rounded(solution, 1.0)
@@ -92,9 +92,9 @@ class Origin(NamedTuple):
         return replace(restored, stop_reason=reason, converged=converged)
 
     def _rounded(self, solution: Solution, factor: float) -> tuple[Vector, float, Certificate]:
-        """Return the solution's weights and intercept times ``factor`` as they are rounded, with their certificate.
+        """Return the solution's weights and intercept times ``factor``, rounded, with their certificate.
 
-        Margins are most accurate as they are seen from here.
+        Margins are most accurate in this problem.
         """
         w = factor * solution.w
         shift = self.shift(w)
@@ -111,9 +111,9 @@ def origin_of(problem: Problem) -> Origin:
 
 
 def centred(data: Data, C: Vector) -> tuple[Data, Vector]:
-    """Return the rows around the mean of their columns, and that mean; an empty one if they stay as they are.
+    """Return the rows with the mean of their columns subtracted, and that mean; an empty mean if they are unchanged.
 
-    ``C`` has one entry per row, or a single one for all: rows of no weight do not count.
+    ``C`` has one entry per row, or a single one for all; rows without weight do not count.
     """
     X = small_copy(data)
     mean = np.empty(0) if X is None else _mean_if_far(X, C)
@@ -145,7 +145,7 @@ def _mean_if_far(X: np.ndarray, C: Vector) -> Vector:
 
 
 def best_level(problem: Problem) -> float:
-    """Return about the constant prediction of least loss: the median of the targets, their mean, or a quantile."""
+    """Return approximately the constant prediction of least loss: the targets' median, mean, or a quantile."""
     loss, C = problem.loss, problem.C_values
     y = problem.y if C.size == 1 else problem.y[C > 0.0]
     if C.size > 1:

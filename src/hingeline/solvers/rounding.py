@@ -1,4 +1,4 @@
-"""Tells a run that rounding has stopped from one that is merely slow, and makes good what rounding does to margins."""
+"""Tells runs that rounding has stopped from runs that are merely slow, and repairs what rounding does to margins."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..solution import Certificate
 from .stop import GOOD_GAP
 
 STALLED = 8  # sweeps without a better violation after which the rounding floor is computed (then after 16, 32, ...)
-BETTER = 0.99  # a violation below this share of the best is a better one: last digits may go on changing for ever
-NEAR_FLOOR, STALLED_NEAR_FLOOR = 1000.0, 256  # this near to the floor, and that long without progress: rounding
-LONGER = (1.0, 4.0, 16.0)  # times what rounding may take from a margin
+BETTER = 0.99  # a violation must fall below this fraction of the best to be better: last digits may change for ever
+NEAR_FLOOR, STALLED_NEAR_FLOOR = 1000.0, 256  # within this factor of the floor, so many sweeps without progress
+LONGER = (1.0, 4.0, 16.0)  # multiples of what rounding may take from a margin
 
 
 class Stall:
-    """The age of the best violation so far, told when it is 8, 16, 32, ... sweeps."""
+    """The age of the best violation so far, reported when it reaches 8, 16, 32, ... sweeps."""
 
     def __init__(self, sweep: int = 0) -> None:
         self._best, self._sweep, self._next = inf, sweep, STALLED
@@ -38,9 +38,9 @@ class RoundingCheck:
     Parameters
     ----------
     violation : callable () -> float
-        The exact violation at the present variables.
+        The exact violation at the current variables.
     floor : callable () -> float
-        About what rounding makes of the violation at the optimum. It costs a pass, so it is asked for rarely.
+        Estimates the violation that rounding leaves at the optimum. It costs a pass, so it is called rarely.
     """
 
     def __init__(self, violation: Callable[[], float], floor: Callable[[], float]) -> None:
@@ -48,7 +48,7 @@ class RoundingCheck:
         self._complete, self._partial = Stall(), Stall()  # of complete sweeps; of the partial ones since the last
 
     def is_rounding(self, sweep: int, violation: float, gain: float, complete: bool) -> bool:
-        """Judge the sweep of this number by its violation and gain, and by whether it saw every variable."""
+        """Judge sweep number ``sweep`` by its violation and gain, and by whether it saw every variable."""
         if complete:
             self._partial = Stall(sweep)
             age = self._complete.age(violation, sweep)
@@ -65,13 +65,13 @@ class RoundingCheck:
 def may_be_longer(loss: Loss, certificate: Certificate) -> bool:
     """Tell whether w may be so short that rounding of its margins costs more than the rest of the objective.
 
-    Margins of 1 that rounding makes a little less cost C each. In a problem that can be separated that may be far more
-    than |w|^2/2, and a w that is longer by so little costs next to nothing.
+    A margin that rounding pushes slightly below 1 costs C times the difference. In a separable problem that may be far
+    more than |w|^2/2, while lengthening w by so little costs almost nothing.
     """
     return not (certificate.gap <= GOOD_GAP or loss.is_regression or loss.is_smooth)
 
 
 def best_length(primal_at: Callable[[float], float], noise: float) -> float:
-    """Return 1, or a little more: the factor of w that has the least primal value, for margins with this noise."""
+    """Return the factor of w, 1 or a little more, that has the least primal value for margins with this noise."""
     factors = (1.0, *(1.0 + times * noise for times in LONGER))
     return min(factors, key=primal_at)

@@ -1,4 +1,4 @@
-"""``solver="auto"``: which engine for which problem, by a cost model that is written down here.
+"""``solver="auto"``: chooses the engine for a problem by the cost model below.
 
 Hardness is kappa = mean(C_i) mean(|x_i|^2), which does not change when X is scaled and C with it. Measured on data sets
 from 2e5 to 2e7 non-zeros, to within a factor of two or three:
@@ -8,7 +8,7 @@ hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85 (squared hinge: 3 + 8 k
 one step                                45 ns + 2.2 ns per non-zero, 60 ns more if X does not fit the caches (dense
                                         rows: twice as much)
 newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 5 + 3 log10(1 + kappa); less than half
-                                        of that if a sample goes first; what comes before them: 1.5
+                                        of that if a sample goes first; start-up costs 1.5 more
 one iteration                           40 ns per row, 1.6 ns per non-zero (passes), 0.03 ns (squared hinge: 0.1 ns)
                                         per pair of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
 the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns per row and 0.8 ns per non-zero
@@ -16,21 +16,21 @@ dense rows                              25 ns; per value: step 0.5 ns, pass 0.3 
                                         (0.01) ns
 ======================================  ===========================================================================
 
-Conjugate gradients are for 2,000 features and more (smooth losses: 500) with at least four rows for each of them. How
-many products there will be is a guess: if it is exceeded by far, sweeps take over again.
+Conjugate gradients are for 2,000 features and more (smooth losses: 500) with at least four rows per feature. The number
+of products is a guess: if it is exceeded by far, sweeps take over again.
 
-The logistic and the squared epsilon-insensitive loss go to Newton's method if there are fewer than 500 features: a
-handful of iterations is enough at any C. All rows are in the band then, and if their Gram matrix costs more than 35
-products it is newton_cg, whose preconditioner takes a sample of them and is nearly exact. A pair of values in that
-matrix: 0.1 ns; dense rows 0.19 ns, 0.05 ns from 100 columns on (BLAS).
+The logistic and the squared epsilon-insensitive loss use Newton's method if there are fewer than 500 features: a
+handful of iterations is enough at any C. All rows are in the band then. If their Gram matrix costs more than 35
+products, newton_cg is used, whose preconditioner takes a sample of the rows and is nearly exact. A pair of values in
+that matrix: 0.1 ns; dense rows 0.19 ns, 0.05 ns from 100 columns on (BLAS).
 
-No formula of shape and C tells a hard problem from an easy one. So if a few sweeps are cheap beside Newton's method
-they go first, whatever the model says, and their trend is extrapolated (trend.py): they go on while it promises an end
-sooner than Newton's method would reach it, and hand their dual variables over when it does not. Budgets are counted in
-steps, not in seconds: results do not depend on the load of the computer.
+No formula of shape and C tells a hard problem from an easy one. So if a few sweeps are cheap compared with Newton's
+method, they go first, whatever the model says, and their trend is extrapolated (trend.py). They go on while the trend
+promises to finish sooner than Newton's method would, and hand over their dual variables when it does not. Budgets are
+counted in steps, not in seconds, so results do not depend on the load of the computer.
 
-An engine that the user has named gets a hundred times what Newton's method would take. If its trend promises no end
-within as much again, or if it stalls, Newton's method finishes what it has begun (and ``Solution.solver`` names both).
+An engine that the user has named gets a hundred times the cost of Newton's method. If its trend promises no end within
+the same again, or if it stalls, Newton's method finishes the run (and ``Solution.solver`` names both).
 """
 
 from __future__ import annotations
@@ -53,25 +53,25 @@ from .stop import Stop
 from .trend import Budget
 from .weighted_gram import NARROW
 
-SMALL = 100_000  # rows times columns; Newton's method, whatever the model says
-TINY = 10_000  # the same; solved to rounding, which costs nothing and forgets the order of the rows
+SMALL = 100_000  # rows times columns up to which Newton's method is used, whatever the model says
+TINY = 10_000  # rows times columns up to which problems are solved to rounding: cheap, and independent of row order
 CLEARLY = 1.5  # a ratio of estimates from which the more expensive engine is not tried, unless a trial is cheap
-OPENING = 0.25  # share of Newton's cost that sweeps may take before they are reviewed, and between two reviews
+OPENING = 0.25  # fraction of Newton's cost that sweeps may take before they are reviewed, and between two reviews
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
-MOST = 1.5  # times Newton's cost: sweeps that have taken this have been promising for long enough
-EXCEEDED = 3.0  # times the guess of what conjugate gradients take: they have had their chance
+MOST = 1.5  # times Newton's cost: the most that sweeps may take, however promising they are
+EXCEEDED = 3.0  # times the estimated cost of conjugate gradients: the most they may take
 ROWS_PER_WEIGHT = 4  # with fewer, and more weights than a dense factor is made for, sweeps win
-PATIENCE, LEAST_PATIENCE = 100.0, 1e6  # times Newton's cost, or steps: what an engine may promise that the user named
-MOST_PATIENCE = 2.0  # times as much, if it goes on promising
-WARM_HOPE = 0.3  # of these, if the run has a start
+PATIENCE, LEAST_PATIENCE = 100.0, 1e6  # budget of an engine that the user named: times Newton's cost; in steps
+MOST_PATIENCE = 2.0  # times that budget, while its trend promises an end
+WARM_HOPE = 0.3  # factor on the sweeps' budget if the run has a start
 IN_CACHE = 3_000_000  # stored values
-SAMPLED_SHARE = 0.45  # of the iterations that are left if a sample of the rows goes first
-READS_PER_ITERATION = 2.5  # of the files by Newton's method: direction, responses, now and then a new stage
-SPARED_PRODUCTS = 35  # of an iteration, by a factor of all rows rather than of a sample
+SAMPLED_SHARE = 0.45  # fraction of the iterations left if a sample of the rows goes first
+READS_PER_ITERATION = 2.5  # of the files by Newton's method: direction, responses, sometimes a new stage
+SPARED_PRODUCTS = 35  # products per iteration that a factor of all rows saves, compared with a factor of a sample
 
 
 class Costs(NamedTuple):
-    """Seconds for a row of an iteration, a value of a step, of a pass, of a product, for a pair in a Gram matrix."""
+    """Seconds per row of an iteration; per value of a step, a pass, a product; and per pair in a Gram matrix."""
 
     row: float
     step: float
@@ -87,9 +87,9 @@ DENSE = Costs(25e-9, 0.5e-9, 0.3e-9, 0.25e-9, 0.005e-9, 0.01e-9)
 
 @dataclass(frozen=True)
 class Phase:
-    """An engine, when it is done, and what it may take before the next phase takes over.
+    """An engine, its stop rule, and its budget before the next phase takes over.
 
-    If rounding ends an engine short of its goal, the next one takes over as well: from what it has left, or ``afresh``.
+    The next phase also takes over if rounding ends an engine short of its goal: from where it stopped, or ``afresh``.
     """
 
     engine: str
@@ -99,10 +99,10 @@ class Phase:
 
 
 def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: bool = True) -> list[Phase]:
-    """Return the phases of a run. Coordinate ascent comes last if Newton's method is not sure to end it.
+    """Return the phases of a run. Coordinate ascent comes last if Newton's method may not finish.
 
-    ``warm`` says that there is a start: what sweeps can do quickly is done then, and they promise less. ``finish`` says
-    that Newton's method may end what the sweeps of an engine that the user has named would take very long for.
+    ``warm`` says that there is a start: then the quick part of the sweeps' work is already done. ``finish`` says that
+    Newton's method may finish a run for which the sweeps of an engine that the user has named would take very long.
     """
     data = problem.data
     last = Phase(HYBRID if data.blocks is None else OUT_OF_CORE, stop)
@@ -136,7 +136,7 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: 
 
 
 def _plan_to_finish(problem: Problem, stop: Stop, named: Phase) -> list[Phase]:
-    """Return the phases for a coordinate engine that the user has named: it is given much time, but not for ever."""
+    """Return the phases for a coordinate engine that the user has named: it gets a large but finite budget."""
     data = problem.data
     if data.n_features >= LARGEST_FACTOR or problem.n_variables == 0:
         return [named]
@@ -155,7 +155,7 @@ def plan_free(problem: Problem, solver: str, stop: Stop) -> list[Phase]:
 
 
 def _plan_out_of_core(problem: Problem, stop: Stop, last: Phase) -> list[Phase]:
-    """Return the phases for rows in files: reading is what costs, and a sweep reads every row at most once."""
+    """Return the phases for rows in files: reading dominates the cost, and a sweep reads every row at most once."""
     newton = Phase(NEWTON, stop)
     if problem.data.n_features >= LARGEST_FACTOR:
         return [last]
@@ -179,12 +179,12 @@ def to_rounding(stop: Stop) -> Stop:
 
 
 def is_for_newton(problem: Problem) -> bool:
-    """Tell whether features are few enough for Newton's method to go by a dense factor."""
+    """Tell whether there are few enough features for Newton's method with a dense factor."""
     return problem.data.n_features < LARGEST_FACTOR
 
 
 def is_cheap_to_factor(data: Data) -> bool:
-    """Tell whether the Gram matrix of all rows costs less than the products that a sampled one would ask for."""
+    """Tell whether the Gram matrix of all rows costs less than the products that a sampled one would need."""
     per_row = data.n_stored / data.n_rows
     dense = isinstance(data.rows, DenseRows)
     pair = 0.1e-9 if not dense else 0.19e-9 if data.n_features < NARROW else 0.05e-9
@@ -221,12 +221,12 @@ def newton_iterations(problem: Problem, stop: Stop) -> float:
 
 
 def _hardness(problem: Problem, stop: Stop) -> tuple[float, float]:
-    """Return kappa, and the digits that are asked for in pairs."""
+    """Return kappa, and half the number of digits that ``tol`` asks for."""
     digits = 1.0 if stop.gap_tol is not None else max(1.0, log10(1.0 / stop.tol) / 2.0)
     return float(np.mean(problem.C)) * problem.data.mean_q, digits
 
 
 def by_products(problem: Problem) -> bool:
-    """Tell whether Newton's method is to go by conjugate gradients rather than by a dense factor."""
+    """Tell whether Newton's method should use conjugate gradients rather than a dense factor."""
     largest = LARGEST_SAMPLED_FACTOR if problem.loss.is_smooth else LARGEST_FACTOR
     return problem.data.n_features >= largest

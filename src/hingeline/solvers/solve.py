@@ -1,4 +1,4 @@
-"""``solve``: the functional core, for those who need no estimator."""
+"""``solve``: the functional interface, without estimators."""
 
 from __future__ import annotations
 
@@ -46,40 +46,41 @@ def solve(
     Parameters
     ----------
     X : array or sparse matrix of shape (n_rows, n_features)
-        float32 and float64 are used as they are if the layout (C order, CSR) fits.
+        float32 and float64 values in C order or CSR are used without a copy.
     y : array of shape (n_rows,)
         Labels -1 and +1; targets for a regression.
     loss : Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive or Pinball
         The loss, with its C.
     solver : {"auto", "baseline", "avsf", "hybrid", "newton", "newton_cg"}
-        Engine; "auto" chooses by the shape of the data, and solves small problems to rounding.
+        The engine. "auto" chooses one by the shape of the data and by C, and solves small problems to rounding.
     tol : float
-        Stop when the largest violation of the optimality conditions is below (the paper's eps). With ``solver="auto"``
-        a relative duality gap of a thousandth of ``tol`` is enough too.
+        Stop when the largest violation of the optimality conditions is below this value (the paper's eps). With
+        ``solver="auto"``, classification also stops at a certified relative duality gap of ``tol``/1000, unless
+        ``free_intercept`` or ``l1_ratio`` is set.
     gap_tol : float, optional
-        Stop when the relative duality gap is below; ``tol`` is then not used.
+        Stop when the relative duality gap is at most this value; ``tol`` is then not used.
     alpha0 : array of shape (n_rows,), optional
-        Where to start; moved into the box.
+        Dual variables to start from; they are moved into the box.
     max_iter, max_time : optional
-        Caps on sweeps (Newton: iterations) and seconds.
+        Limits on sweeps (Newton: iterations) and seconds.
     random_state : int, optional
-        Seed of the order of visits; None takes a new one each time.
+        Seed of the order of visits; None draws a new one each time.
     callback : callable, optional
-        Called with a ``Progress`` after each sweep; a true answer ends training.
+        Called with a ``Progress`` after each sweep; a true return value ends training.
     sample_weight : array of shape (n_rows,), optional
-        Multiplies C row by row; zero takes a row out.
+        Multiplies C row by row; a row with weight zero is ignored.
     bias : float
         Value of a constant feature; its weight times ``bias`` is the solution's ``intercept``.
     n_jobs : int, optional
-        Threads, if the problem is large enough for them; -1 takes all cores. None means one.
+        Number of threads, used if the problem is large enough; -1 means all cores, None means one.
     free_intercept : bool
-        Leave the intercept out of the regulariser; a ``bias`` other than zero then changes the way, not the solution.
+        Leave the intercept out of the regulariser. A ``bias`` other than zero then affects the path, not the solution.
     l1_ratio : float, optional
-        If given, the regulariser is l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. For losses with a derivative, from no
-        ``alpha0``, on one thread.
+        If given, the regulariser is l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2. It needs a loss with a derivative, takes
+        no ``alpha0``, and uses one thread.
     finish : bool
-        Let Newton's method end what the sweeps of an engine named by ``solver`` would take a hundred times as long for.
-        Benchmarks of an engine turn this off. Not for ``free_intercept`` and ``l1_ratio``.
+        Let Newton's method finish a run if the engine named by ``solver`` would take more than a hundred times as long.
+        Benchmarks of an engine turn this off. It has no effect with ``free_intercept`` or ``l1_ratio``.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def checked_start(alpha0: Any, n_rows: int) -> np.ndarray:
     """Return the start as finite numbers, or raise; the state moves them into the box."""
     alpha0 = np.asarray(alpha0, dtype=np.float64)
     if alpha0.shape != (n_rows,):
-        raise ValueError(f"alpha0 has shape {alpha0.shape}, X has {n_rows} rows: one value per row is needed.")
+        raise ValueError(f"alpha0 has shape {alpha0.shape}, but X has {n_rows} rows: pass one value per row.")
     if not np.isfinite(alpha0).all():
         raise ValueError(f"alpha0[{int(np.argmin(np.isfinite(alpha0)))}] is not finite.")
     return alpha0
@@ -141,7 +142,7 @@ def checked_targets(y: Any, n_rows: int) -> np.ndarray:
     """Return the targets of a regression as float64, or raise."""
     y = np.asarray(y)
     if y.shape != (n_rows,):
-        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one target per row is needed.")
+        raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows: pass one target per row.")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     try:
@@ -161,11 +162,11 @@ def checked_labels(y: Any, n_rows: int) -> np.ndarray:
     """Return labels -1 and +1 as float32, or raise."""
     y = np.asarray(y)
     if y.shape != (n_rows,):
-        raise ValueError(f"y has shape {y.shape}, X has {n_rows} rows: one label per row is needed.")
+        raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows: pass one label per row.")
     wrong = (y != 1) & (y != -1)
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(f"y[{i}] is {y[i]!r}: labels must be -1 and +1 (LinearSVC takes any two or more).")
     if (y == y[0]).all():
-        raise ValueError(f"y holds one class only ({y[0]!r}): a classifier needs both.")
+        raise ValueError(f"y holds only one class ({y[0]!r}): a classifier needs both.")
     return y.astype(np.float32)

@@ -1,9 +1,9 @@
-"""Stages of a proximal Newton method: the smoothed problem of a stage is solved, centred anew, and made stiffer.
+"""Stages of a proximal Newton method: each solves a smoothed problem, which is then centred anew and made stiffer.
 
 With the losses smoothed around abar, the minimum of a stage is a step of the method of multipliers for the dual, whose
 fixed point is the exact optimum for any stiffness kappa (as in solvers/newton, for the hinge). kappa begins at one, a
-stage that is next to nothing, and grows the faster the fewer steps a stage takes; it stays as it is while stages gain
-fast. Each stage takes a few Newton steps with a line search.
+very easy stage, and grows faster the fewer steps a stage takes; it stays the same while stages gain fast. Each stage
+takes a few Newton steps with a line search.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .driver import Run, Verdict
 from .rounding import NEAR_FLOOR
 from .stop import GOOD_GAP, Stop
 
-EASY, MODERATE, HARD = (2, 30.0), (6, 8.0), (60, 2.5)  # steps of a stage, and what kappa grows by after it
-SOFTER, RECOVERY = 0.04, 3.0  # after a stage that failed: kappa falls by this, and its limit rises by that per stage
-FAST = 0.1  # share of the last stage's violation: below it, a new centre is enough
-CLOSE = 4.0  # times what is asked for: from here on it need only be BETTER
-INNER = 0.1  # residual, as a share of the violation, at which a stage counts as solved
-LOOSE = 3e-2  # promised decrease, as a share of what the stage has moved, at which one that is not the last ends
-NO_DECREASE = 1e-14  # of the objective, relative: hidden by rounding
-BETTER, WORTH_A_STAGE = 0.5, 1e-2  # times the best violation or gap; dual gain, as a share of the gap
-FEW_STAGES, MANY_STAGES = 4, 30  # without progress, before training ends: with a good gap, and without one
+EASY, MODERATE, HARD = (2, 30.0), (6, 8.0), (60, 2.5)  # most steps of a stage, and the factor of kappa after it
+SOFTER, RECOVERY = 0.04, 3.0  # after a failed stage: factor of kappa; factor by which its limit rises per stage
+FAST = 0.1  # fraction of the last stage's violation below which a new centre is enough
+CLOSE = 4.0  # times the requested tolerance: from here on it need only be BETTER
+INNER = 0.1  # residual, as a fraction of the violation, at which a stage counts as solved
+LOOSE = 3e-2  # promised decrease, as a fraction of what the stage has moved, at which a stage other than the last ends
+NO_DECREASE = 1e-14  # relative decrease of the objective that is hidden by rounding
+BETTER, WORTH_A_STAGE = 0.5, 1e-2  # times the best violation or gap; dual gain, as a fraction of the gap
+FEW_STAGES, MANY_STAGES = 4, 30  # stages without progress before training ends: with a good gap, and without one
 MOST_STAGES = 500  # in any case
-NO_GAP, FINE_GAP, GAP_PER_TOL = 1e-14, 1e-4, 100.0  # relative gaps: zero; one that tol may end with, also times tol
+NO_GAP, FINE_GAP, GAP_PER_TOL = 1e-14, 1e-4, 100.0  # relative gaps: zero; good enough to end by tol, also per tol
 
 
 class Smoothed(Protocol):
@@ -38,9 +38,9 @@ class Smoothed(Protocol):
     ----------
     kappa : stiffness of the stage
     violation : largest violation of alpha's optimality conditions at the scores of w
-    error : how much more that may be at the scores of v
+    error : how much larger that may be at the scores of v
     moved : twice what the smoothing takes away at alpha
-    gap_at_v, gap : P - D as far as w = v holds, and with the distance between them
+    gap_at_v, gap : P - D if w were v, and with the distance between them
     primal, size : the objective, and what gaps are relative to
     is_precise : whether scores are computed in twice the precision, so that rounding hides nothing
     """
@@ -59,23 +59,23 @@ class Smoothed(Protocol):
         """Whether scores are computed in twice the precision."""
 
     def step(self) -> float:
-        """Take a Newton step; returns the decrease that it promised (twice), or infinity if it failed."""
+        """Take a Newton step; returns twice the decrease that it promised, or infinity if it failed."""
 
     def next_stage(self, factor: float) -> None:
-        """Centre the smoothing at the present responses, with ``factor`` times kappa."""
+        """Centre the smoothing at the current responses, with ``factor`` times kappa."""
 
 
 def run_stages(smoothed: Smoothed, run: Run, start: Certificate, take: Callable[[], None]) -> None:
     """Run stages until ``run`` or lack of progress ends them.
 
-    ``take`` is called for each point that is better than ``start`` and all before it: a run may end anywhere, and then
-    this is the model.
+    ``take`` is called for each point that is better than ``start`` and all points before it: a run may end at any time,
+    and then this is the model.
     """
     stages = Stages(smoothed, run.stop, start.primal - start.dual)
     for _ in run.sweeps():
         decrement = smoothed.step()
         reached = smoothed.violation + smoothed.error
-        # At large C a small violation may still be a large gap, and then the rule is not met yet.
+        # At large C the gap may be large even if the violation is small; then the rule is not met yet.
         meets_tol = reached < run.stop.tol and smoothed.gap <= stages.fine_gap * smoothed.size
         if smoothed.gap < stages.best_gap or meets_tol:
             stages.best_gap, stages.size = min(smoothed.gap, stages.best_gap), smoothed.size
@@ -90,9 +90,9 @@ def run_stages(smoothed: Smoothed, run: Run, start: Certificate, take: Callable[
 
 
 class Stages:
-    """When a stage ends, how stiff the next one is, and when no further one is worth it.
+    """Decides when a stage ends, how stiff the next one is, and when no further one pays.
 
-    Gaps are relative to ``size``, that of the best point: at points between, w may be far from v, and sizes absurd.
+    Gaps are relative to the best point's ``size``: at other points w may be far from v, and their sizes meaningless.
     """
 
     def __init__(self, smoothed: Smoothed, stop: Stop, best_gap: float) -> None:
@@ -103,7 +103,7 @@ class Stages:
         self._steps, self._stages, self._stalled, self._largest_kappa = 0, 0, 0, inf
 
     def go_on(self, decrement: float) -> bool:
-        """Begin the next stage if this one is done; tells whether there is hope for more."""
+        """Begin the next stage if this one is done; tells whether more progress is likely."""
         smoothed = self._smoothed
         if self.best_gap <= NO_GAP * self.size:
             return False
@@ -125,14 +125,14 @@ class Stages:
         return True
 
     def _is_within(self, times: float) -> bool:
-        """Tell whether the model would do (or ``times`` as much were asked for), if only w = v held."""
+        """Tell whether the model would meet ``times`` the requested tolerance if w were equal to v."""
         violation, gap, stop = self._smoothed.violation, self._smoothed.gap_at_v, self._stop
         if stop.gap_tol is None:
             return violation < times * stop.tol and gap <= times * self.fine_gap * self.size
         return gap <= times * stop.gap_tol * self.size
 
     def _is_stalled(self, most: int) -> bool:
-        """Count a stage; tells whether so many have brought nothing."""
+        """Count a stage; tells whether ``most`` stages in a row have brought nothing."""
         violation, gap = self._smoothed.violation, self.best_gap
         improved = violation < BETTER * self._best_violation or gap < BETTER * self._gap
         if improved:
@@ -142,7 +142,7 @@ class Stages:
         return self._stalled >= most or self._stages >= MOST_STAGES
 
     def _factor(self, failed: bool) -> float:
-        """Return what kappa is to be multiplied by."""
+        """Return the factor for the next stage's kappa."""
         smoothed = self._smoothed
         if failed:
             self._largest_kappa = 0.2 * smoothed.kappa

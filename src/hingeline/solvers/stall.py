@@ -1,8 +1,8 @@
 """Ends a run without progress.
 
-A run has stalled when, for 1,000 sweeps and for half of all its sweeps, its dual value has not grown by a billionth of
-itself and its violation has not fallen by a hundredth. Iterations of Newton's method by conjugate gradients are worth
-many sweeps: 30 of them are enough. The other methods judge by themselves.
+A run has stalled if, for at least 1,000 sweeps and half of all its sweeps, its dual value has not grown by a billionth
+and its violation has not fallen by a hundredth. An iteration of Newton's method by conjugate gradients is worth many
+sweeps, so 30 of them are enough. The other methods detect stalling themselves.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from math import inf
 
 PATIENCE = 1000  # sweeps
 SHARE = 0.5  # of all sweeps so far
-MOVED = 1e-9  # growth of the dual value, relative to it, that counts as progress
-BETTER = 0.99  # a violation below this share of the best one counts as progress too
+MOVED = 1e-9  # relative growth of the dual value that counts as progress
+BETTER = 0.99  # a violation below this fraction of the best one counts as progress too
 
 
 class StallCheck:
@@ -23,7 +23,7 @@ class StallCheck:
         self._sweep, self._dual, self._violation = 0, -inf, inf
 
     def is_stalled(self, sweep: int, dual: float, violation: float) -> bool:
-        """Judge the sweep of this number by the dual value after it and the largest violation that it saw."""
+        """Judge sweep number ``sweep`` by the dual value after it and the largest violation it saw."""
         grown = dual - self._dual > MOVED * abs(dual)
         if grown:
             self._dual = dual

@@ -9,16 +9,16 @@ from ..kernels.passes import respond_rows, sum_dual_terms
 from ..runtime.pace import Pace
 from .certificate import weights
 
-SHARES = np.linspace(0.0, 1.0, 11)  # of the proposed dual variables, first; then nearer to the best
+SHARES = np.linspace(0.0, 1.0, 11)  # multiples of the proposed dual variables to try first; then closer to the best
 REFINED = 3
 
 
 def from_weights(problem: Problem, w: np.ndarray) -> np.ndarray:
-    """Return dual variables that fit the weights ``w`` (the intercept's last) of a model of similar data.
+    """Return dual variables that match the weights ``w`` (the intercept's last) of a model of similar data.
 
-    The optimality conditions at w propose the loss's response to each margin: alpha_i = 2 C_i max(0, m_i) for the
-    squared hinge, C_i where m_i > 0 for the hinge. Of their multiples t alpha, 0 <= t <= 1, the one of largest dual
-    value is never worse than alpha = 0.
+    The optimality conditions at w give the loss's response to each margin: alpha_i = 2 C_i max(0, m_i) for the squared
+    hinge, C_i if m_i > 0 for the hinge. Of the multiples t alpha, 0 <= t <= 1, the one with the largest dual value is
+    returned; it is never worse than alpha = 0.
     """
     loss, y, C, alpha = problem.loss, problem.y, problem.C_values, np.empty(problem.data.n_rows)
     for begin, end in Pace().slices(alpha.size):

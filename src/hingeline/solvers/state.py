@@ -1,4 +1,4 @@
-"""What an engine works on: the dual variables, w, and the generator. Valid at any time, so a run can end anywhere."""
+"""What an engine works on: dual variables, w, random generator. Valid at any time, so a run can end at any time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Near(NamedTuple):
     w : ndarray of shape (n_features + 1,)
         Its weights, the intercept's last.
     width : float
-        How far the margins are believed to move from there (on average).
+        How far the margins are expected to move from there, on average.
     """
 
     w: Vector
@@ -40,8 +40,8 @@ class Near(NamedTuple):
 class State:
     """Dual variables with w = sum_i alpha_i s_i x_i, up to rounding (s_i = y_i, or 1 in a regression).
 
-    Engines that visit one variable at a time want all that belongs to it in one cache line: between ``pack`` and
-    ``unpack`` they work on ``variables``, and alpha is a copy that ``refresh_alpha`` brings up to date.
+    Engines that visit one variable at a time need all its data in one cache line: between ``pack`` and ``unpack`` they
+    work on ``variables``, and alpha is a copy that ``refresh_alpha`` brings up to date.
     """
 
     shards: Shards
@@ -51,22 +51,22 @@ class State:
     rng: np.ndarray
     anchor: float = 0.0  # the intercept's weight is regularised towards this; see anchored.py
     is_free: bool = False  # ... or it is not regularised at all: w[-1] does not follow from alpha
-    near: Near | None = None  # where Newton's method begins, if no other engine has been at work before
-    resumed: bool = False  # ... or when it goes on after rows were lost and read again
-    is_primal: bool = False  # w is an engine's own, near to what the dual variables give but not the same
+    near: Near | None = None  # where Newton's method begins, if no other engine ran before
+    resumed: bool = False  # ... or if it goes on after rows were lost and read again
+    is_primal: bool = False  # an engine computed w by itself: it is close to the weights of alpha, but not the same
     began_at_zero: bool = False  # w = 0 before the first engine
-    engines: list[Engine] = field(default_factory=list)  # those that have worked on it, the present one last
+    engines: list[Engine] = field(default_factory=list)  # those that have worked on it, the current one last
     _records: Variables | None = None
     _is_packed: bool = False
 
     @property
     def is_in_step(self) -> bool:
-        """Whether w has come from 0 by steps of one engine that moves it along with alpha."""
+        """Whether one engine has moved w from 0 in step with alpha."""
         return self.began_at_zero and len(self.engines) == 1 and self.engines[0].stepwise
 
     @property
     def variables(self) -> Variables:
-        """What engines that go step by step work on, packed."""
+        """The packed records that stepwise engines work on."""
         if not self._is_packed:
             self.pack()
         assert self._records is not None
@@ -91,12 +91,12 @@ class State:
         self._is_packed = False
 
     def move_to(self, w: Vector, is_primal: bool) -> None:
-        """Go to the weights w; ``is_primal`` says that they are an engine's own."""
+        """Set the weights to w; ``is_primal`` says that an engine computed them by itself."""
         self.w[:] = w
         self.is_primal = is_primal
 
     def begins_near(self, n_iter: int) -> bool:
-        """Tell whether an engine that has so many iterations before it begins at ``near``."""
+        """Tell whether an engine that starts after ``n_iter`` iterations begins at ``near``."""
         return self.near is not None and (n_iter == 0 or self.resumed)
 
     def regularised(self) -> Vector:
@@ -106,7 +106,7 @@ class State:
         return u
 
     def follow(self, v: Vector) -> None:
-        """Make w that of the dual variables, with v = Z' alpha; a free intercept stays."""
+        """Set w to the weights v = Z' alpha of the dual variables; a free intercept stays."""
         self.w[:-1] = v[:-1]
         if not self.is_free:
             self.w[-1] = v[-1] + self.anchor
@@ -142,7 +142,7 @@ def new_state(
 ) -> State:
     """Return the state at which training begins: the variables at ``alpha0`` or zero, w at the anchor.
 
-    w is that of the variables only if these are zero. ``free`` leaves the intercept out of the regulariser. Passes over
+    w matches the variables only if these are zero. ``free`` leaves the intercept out of the regulariser. Passes over
     the rows are shared among ``team``, with ``between`` called between two slices of them.
     """
     w = np.zeros(problem.data.n_features + 1)

@@ -1,4 +1,4 @@
-"""When a run may end: the stop rule, and what is made of the reason that ended it."""
+"""When a run may end: the stop rule, and the stop reason that is reported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import nan
 from ..kernels.losses import Loss
 from ..solution import Certificate
 
-GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap than this has not converged: it has stalled
+GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap has not converged: it has stalled
 
 ENOUGH = 1e-3  # times tol: the relative gap that is enough for solver="auto", whatever the violation
 ENOUGH_FOR_SCORES = 0.1  # the same, for models that are only scored: scores within 0.001 of those of exact models
@@ -20,7 +20,7 @@ NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up retur
 class Stop:
     """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap if given; and the caps.
 
-    ``enough`` is a relative gap that ends a run by ``tol`` as well; 0 if there is none.
+    A run with ``tol`` also ends at a relative gap of ``enough``, unless that is 0.
     """
 
     tol: float = 1e-3
@@ -32,15 +32,15 @@ class Stop:
     def or_enough(self, loss: Loss) -> Stop:
         """Return the rule of solver="auto" for a loss: a gap this small is enough, whatever violation is left.
 
-        At small C, violations of that size change nothing that anybody could see. Not so in a regression, in which the
-        objective may consist of the intercept alone.
+        At small C, the violations that are left then make no visible difference. That is not so in a regression, whose
+        objective may depend mostly on the intercept.
         """
         if self.gap_tol is not None or loss.is_regression:
             return self
         return replace(self, enough=max(self.enough, ENOUGH * self.tol))
 
     def for_scores(self, loss: Loss) -> Stop:
-        """Return the rule of solver="auto" for a model that is scored and not kept: nobody looks at its weights."""
+        """Return the rule of solver="auto" for a model that is only scored and then dropped."""
         if self.gap_tol is not None or loss.is_regression:
             return self
         return replace(self, enough=ENOUGH_FOR_SCORES * self.tol)
@@ -52,11 +52,11 @@ class Stop:
 
     @property
     def rule(self) -> str:
-        """Which of the two rules holds: the reason to give when it is met."""
+        """Which of the two rules applies: the stop reason when it is met."""
         return "tol" if self.gap_tol is None else "gap_tol"
 
     def multiple(self, violation: float, gap: float, dual: float) -> float:
-        """Return what the rule judges as a multiple of what it asks for, P - D being ``gap``; NaN if it asks for 0."""
+        """Return the violation or ``gap`` (P - D) as a multiple of what the rule allows; NaN if it allows 0."""
         multiples, gap_asked = [], self.gap_asked * dual
         if self.gap_tol is None and self.tol > 0.0:
             multiples.append(violation / self.tol)
@@ -69,25 +69,25 @@ class Stop:
         return self.met_by(certificate) is not None
 
     def met_by(self, certificate: Certificate) -> str | None:
-        """Return which rule a certificate meets: the reason to give for the end; None if it meets none."""
+        """Return the rule that a certificate meets, which is the stop reason; None if it meets none."""
         if self.gap_tol is None and certificate.violation < self.tol:
             return "tol"
         asked = self.gap_asked
         return "gap_tol" if (asked > 0.0 or self.gap_tol is not None) and certificate.gap <= asked else None
 
     def settled(self, certificate: Certificate) -> bool:
-        """Tell whether a certificate meets the rule and its gap is good: what an engine that cannot go on must show."""
+        """Tell whether a certificate meets the rule and has a good gap, as required of an engine that cannot go on."""
         return self.met(certificate) and (self.gap_tol is not None or certificate.gap <= GOOD_GAP)
 
     def after(self, seconds: float) -> Stop:
-        """Return the rule with what is left of its time after so many seconds."""
+        """Return the rule with its time reduced by ``seconds``."""
         return self if self.max_time is None else replace(self, max_time=max(self.max_time - seconds, NO_TIME))
 
     def outcome(self, reason: str, certificate: Certificate) -> tuple[str, bool]:
         """Return why a run ended, and whether it has converged.
 
-        Whatever kept it from going on, if the rule is met that is the reason. But an engine that could not go on and
-        has left a large gap has stalled, even if the violation looks small: the run has not converged.
+        If the rule is met, that is the reason, whatever kept the engine from going on. But an engine that could not go
+        on and leaves a large gap has stalled, even if the violation looks small: the run has not converged.
         """
         if reason in ("rounding", "stalled"):
             if self.settled(certificate):

@@ -27,14 +27,14 @@ from .stop import GOOD_GAP, Stop
 from .trend import Budget
 
 MOST_RESTARTS = 10  # of an engine, from the exact w
-TIGHTER, TIGHTEST = 0.9, 0.3  # times the tolerance before, at most and at least: what a restarted engine is asked for
-VISIBLE_DRIFT = 0.1  # share of tol: a w that rounding has moved so far may have misled the engine
-LEAST_RESORT, RESORT_SWEEPS, RESORTS = 1e6, 100.0, 10.0  # steps, or sweeps, between two looks at the trend; looks
+TIGHTER, TIGHTEST = 0.9, 0.3  # largest and smallest factor by which a restarted engine's tolerance is tightened
+VISIBLE_DRIFT = 0.1  # fraction of tol by which rounding must have moved w to have misled the engine
+LEAST_RESORT, RESORT_SWEEPS, RESORTS = 1e6, 100.0, 10.0  # steps, or sweeps, between two reviews; number of reviews
 HOPELESS_GAP = 0.9
 
 
 class _Kept(NamedTuple):
-    """What a phase has left for the next one, in case that makes it worse."""
+    """The result of a phase, kept in case the next one makes it worse."""
 
     certificate: Certificate
     alpha: Any  # as the shards copy it
@@ -57,12 +57,12 @@ def train(
     n_threads: int = 1,
     finish: bool = True,
 ) -> Solution:
-    """Solve ``problem``; the certificate is that of the weights returned, whatever ended the run.
+    """Solve ``problem``; the certificate belongs to the returned weights, whatever ended the run.
 
     The intercept's weight is regularised towards ``anchor``, or not at all if it is ``free``, which only Newton's
     method can do (``plan_free``). Newton's method begins at ``near``, the other engines at ``alpha0``. Without
-    ``finish`` a coordinate engine that the user has named is left to itself, however long it takes, and ``auto`` ends
-    by ``tol`` alone.
+    ``finish``, a coordinate engine that the user has named runs alone, however long it takes, and ``auto`` ends only by
+    ``tol``.
     """
     if solver == AUTO and finish and not free:
         stop = stop.or_enough(problem.loss)
@@ -92,7 +92,7 @@ class Training:
 
     def __init__(self, phases: list[Phase], state: State, run: Run) -> None:
         self._phases, self._state, self._run = phases, state, run
-        self._stop = run.stop  # of the whole; a phase may have another
+        self._stop = run.stop  # of the whole run; a phase may have another
 
     def solution(self) -> Solution:
         """Train, and return what was found."""
@@ -100,7 +100,7 @@ class Training:
         return self._conclude(*self._run_phases())
 
     def _begin(self) -> None:
-        """Make w and the dual value those of the start, unless the first engine needs neither."""
+        """Compute w and the dual value at the start, unless the first engine needs neither."""
         begins_near = self._state.near is not None and ENGINES[self._phases[0].engine].begins_near
         if not begins_near and self._state.shards.is_any_alpha():
             self._run.dual = self._refresh().dual
@@ -128,7 +128,7 @@ class Training:
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
         if kept is not None and reason == "tol" and not certificate.gap <= GOOD_GAP:
-            reason = "stalled"  # what the last engine calls good may be no better than what another could not improve
+            reason = "stalled"  # the last engine's result may be no better than what another engine could not improve
         is_met = reason in ("tol", "gap_tol")
         if kept is not None and not is_met and not _apart(certificate) <= _apart(kept.certificate):
             certificate = self._restore(kept)
@@ -143,7 +143,7 @@ class Training:
         return kept.certificate
 
     def _better_of_zero(self, certificate: Certificate) -> Certificate:
-        """Replace a model that certifies next to nothing by weights of zero, if these are better."""
+        """Replace a model with a gap close to 1 by weights of zero, if these are better."""
         state = self._state
         found = _Kept(certificate, state.shards.copy_alpha(), state.w.copy(), state.is_primal)
         self._begin_afresh()
@@ -156,7 +156,7 @@ class Training:
         self._state.move_to(np.zeros_like(self._state.w), is_primal=True)
 
     def _last_resort(self) -> Budget:
-        """Return the budget of an engine that goes on from where rounding has stopped another one."""
+        """Return the budget of an engine that continues from where rounding stopped another one."""
         review = max(LEAST_RESORT, RESORT_SWEEPS * self._state.problem.n_variables)
         return Budget(review=review, rival=RESORTS * review, most=RESORTS * review)
 
@@ -177,9 +177,9 @@ class Training:
     def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
         """Run the engine of a phase until it ends; returns why, and the certificate.
 
-        A sweep sees each variable at another w, and w is updated step by step, with roundings. So the exact violation
-        may be larger than what the engine has seen: then it goes on from the exact w, with a tighter tolerance unless
-        rounding is to blame.
+        A sweep sees each variable at a different w, and w is updated step by step, with rounding. So the exact
+        violation may be larger than what the engine has seen. Then it goes on from the exact w, with a tighter
+        tolerance unless rounding is the cause.
         """
         state, run, tol = self._state, self._run, phase.stop.tol
         if state.is_primal:
@@ -189,7 +189,7 @@ class Training:
         state.engines.append(ENGINES[phase.engine])
         function = state.engines[-1].load()
         for _ in range(1 + MOST_RESTARTS):
-            reason = "tol"  # rows of zeros alone were solved when the state was made
+            reason = "tol"  # all rows are zero; they were solved when the state was made
             if state.problem.n_variables > 0:
                 reason = ended(lambda: function(state, run))
             if reason != "tol":
@@ -205,7 +205,7 @@ class Training:
         return "stalled", certificate
 
     def _hands_over(self, reason: str, certificate: Certificate) -> bool:
-        """Tell whether the next phase is to go on: the budget is spent, or the engine has stopped too early."""
+        """Tell whether the next phase takes over: the budget is spent, or the engine has stopped too early."""
         if reason not in ("stalled", "rounding"):
             return reason == NEXT_PHASE
         if reason == "rounding" and certificate.violation <= NEAR_FLOOR * self._run.floor():

@@ -1,4 +1,4 @@
-"""How long until the stop rule holds: the trend of a run, extrapolated, and the budget that it decides."""
+"""How long until the stop rule is met: the trend of a run, extrapolated, and the budget that depends on it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from statistics import fmean
 
 FEWEST = 4  # sweeps that show a trend
 MOST = 4096  # sweeps that are remembered; then every second one is forgotten
-OPTIMISM = 6.0  # times what its trend promises is what a phase really takes: the median of 14 problems (1 to 80 times)
-HOPELESS = 10.0  # times its budget is the most that a phase gets, even if the trend of the one before shows no end
+OPTIMISM = 6.0  # a phase really takes this many times what its trend promises: median of 14 problems (1 to 80)
+HOPELESS = 10.0  # most multiples of its budget that a phase gets, even if the previous one's trend shows no end
 
 
 class Trend:
-    """What each sweep has seen: steps so far, and the criterion as a multiple of what is asked for."""
+    """What each sweep has seen: steps so far, and the criterion as a multiple of the tolerance."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -33,9 +33,9 @@ class Trend:
         return len(self._logs)
 
     def steps_left(self) -> float:
-        """Return the steps until the multiple is one, if it goes on falling as in the later half of the sweeps.
+        """Return the steps until the multiple is one, if it keeps falling as in the later half of the sweeps.
 
-        Convergence is linear in the end and faster before, so early answers are too small rather than too large.
+        Convergence is faster at first and linear in the end, so early answers are too small rather than too large.
         """
         steps, logs = self._steps, self._logs
         n = len(logs)
@@ -52,10 +52,10 @@ class Trend:
 
 @dataclass(frozen=True)
 class Budget:
-    """The steps of a phase that another one may follow.
+    """The budget of a phase, in steps, before the next one takes over.
 
-    Every ``review`` steps the trend is reviewed: while it promises the end within ``rival`` steps, which is what the
-    next phase would cost, this one goes on, but not beyond ``most``.
+    Every ``review`` steps the trend is reviewed: the phase goes on while the trend promises the end within ``rival``
+    steps, the cost of the next phase, but not beyond ``most``.
     """
 
     review: float = inf
@@ -65,7 +65,7 @@ class Budget:
     def after(self, left: float) -> Budget:
         """Return the budget of a phase that takes over from one whose trend promised the end after ``left`` steps.
 
-        It is not given up before the other one would really have ended: that would be no better, and is begun anew.
+        It lasts at least as long as the other phase would really have taken: giving up earlier gains nothing.
         """
         left = min(OPTIMISM * left, HOPELESS * self.most)
         return Budget(max(self.review, left), self.rival, max(self.most, left))
@@ -80,7 +80,7 @@ class Account:
         self._next_review = budget.review
 
     def is_spent(self, steps: float) -> bool:
-        """Tell whether the next phase is to take over after so many steps."""
+        """Tell whether the next phase takes over after this many steps."""
         if steps < self._next_review:
             return False
         self._next_review = steps + self.budget.review

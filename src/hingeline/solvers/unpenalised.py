@@ -1,9 +1,9 @@
 """C = infinity: no penalty, as the limit of penalised problems.
 
-As C grows, the solution of the penalised problem goes to the optimum without a penalty, if there is one: the shortest,
-if there are several. Its error in a direction of the weights is 1/(C times the curvature of the losses there), so a C
-that is large beside every column is as good as infinity, up to rounding. If the classes can be separated there is no
-optimum: scores grow with the logarithm of C for ever, and two values of C tell.
+As C grows, the solution of the penalised problem converges to the optimum without a penalty, if there is one: to the
+shortest, if there are several. Its error in a direction of the weights is 1/(C times the curvature of the losses
+there), so a C that is large relative to every column is as good as infinity, up to rounding. If the classes are
+separable there is no optimum: scores grow with log(C) for ever. Comparing two values of C detects this.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .history import scaled
 LARGE = 1e12  # C times the sum of squares of the least column
 LARGEST = 1e25  # C times the squared length of all rows: beyond, too few digits are left
 APART = 1e3  # ratio of the two values of C that are compared
-SAME = 1e-2  # change of a column's part of the scores that is none: if it grows with log(C), it is about log(APART)
+SAME = 1e-2  # change of a column's part of the scores that counts as none; growth with log(C) gives about log(APART)
 
 
 def column_squares(data: Data, weights: Vector | None) -> Vector:
@@ -36,7 +36,7 @@ def column_squares(data: Data, weights: Vector | None) -> Vector:
 
 
 def equivalent_C(data: Data, weights: Vector | None) -> float:
-    """Return a C that is as good as infinity: a power of two, so that rounding of the squares does not change it."""
+    """Return a C that is as good as infinity: a power of two, so that rounding in the squares does not change it."""
     squares = column_squares(data, weights)
     used = squares[squares > 0.0]
     largest = max(float(data.largest_q) * data.n_rows, 1e-300)
@@ -59,5 +59,5 @@ def per_C(solution: Solution, C: float) -> Solution:
 
 
 def without_optimum(solution: Solution) -> Solution:
-    """Return the solution as one that has not converged."""
+    """Return the solution marked as not converged."""
     return replace(solution, converged=False, stop_reason="stalled")

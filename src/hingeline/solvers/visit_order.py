@@ -1,7 +1,7 @@
-"""Who is visited in a sweep, how often and in which order: kernels/schedule.py, a slice of work at a time.
+"""Which coordinates a sweep visits, how often and in which order: kernels/schedule.py, a slice of work at a time.
 
-A coordinate with preference p_i is visited p_i times per sweep on average (p is scaled to mean one). How often exactly
-is a matter of bookkeeping, not of dice: its account grows by p_i each sweep, and the whole part is the number of
+A coordinate with preference p_i is visited p_i times per sweep on average (p is scaled to mean one). The exact number
+comes from bookkeeping, not from chance: its account grows by p_i each sweep, and the integer part is the number of
 visits. So every active coordinate is visited within a bounded interval, which is what linear convergence needs.
 """
 
@@ -47,7 +47,7 @@ def shuffle_first(I: Indices, n: int, rng: Generator, pace: Pace) -> None:
 def order_visits(
     p: Vector, A: Indices, accounts: Vector, I: Indices, *, once: bool, rng: Generator, pace: Pace
 ) -> Indices:
-    """Return the visits of a sweep in random order, a part of I: each of A ``once``, or as often as accounts say."""
+    """Return the visits of a sweep in random order, a part of I: all of A ``once``, or as often as accounts say."""
     if once:
         n = A.size
         I[:n] = A

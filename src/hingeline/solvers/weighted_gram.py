@@ -11,9 +11,9 @@ from ..kernels.rows import DenseRows, Rows
 from ..kernels.types import Matrix, Vector
 from ..runtime.pace import Pace
 
-NARROW = 100  # columns up to which a loop over blocks of rows beats a call of BLAS, which wants them copied
-DENSE_BLOCK = 256  # rows, at first, that BLAS multiplies at a time
-LARGEST_BLOCK = 2**20  # values of a copied block: memory that is used again, and Ctrl-C after each
+NARROW = 100  # columns up to which a loop over blocks of rows beats a call of BLAS, which needs a copy
+DENSE_BLOCK = 256  # rows that BLAS multiplies at a time, at first
+LARGEST_BLOCK = 2**20  # values of a copied block: the memory is reused, and Ctrl-C works between blocks
 
 
 class WeightedGram:
@@ -58,5 +58,5 @@ class WeightedGram:
 
 
 def uses_blas(rows: Rows, n_weights: int) -> bool:
-    """Tell whether the Gram matrix is made by BLAS."""
+    """Tell whether BLAS computes the Gram matrix."""
     return isinstance(rows, DenseRows) and n_weights > NARROW

@@ -26,7 +26,7 @@ class CGridDisplay(style.Panels):
     seconds : mapping of str to sequence of float
         For each engine the seconds at each C.
     capped : mapping of str to sequence of bool, optional
-        Whether a cap ended training: drawn with a hollow marker, since the true time is larger.
+        Whether a limit ended training: drawn with a hollow marker, since the true time is longer.
     styles : mapping of str to mapping, optional
         For each engine, arguments of matplotlib's ``plot`` (color, marker, linestyle) that differ from the default.
 

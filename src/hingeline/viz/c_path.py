@@ -81,7 +81,7 @@ class CPathDisplay(style.Panels):
 
     @classmethod
     def from_search(cls, folder: str | Path, *, ax: Any = None) -> CPathDisplay:
-        """Draw what ``hingeline search`` left in ``folder``; a search that has not ended as far as it is."""
+        """Draw what ``hingeline search`` wrote to ``folder``; an unfinished search is drawn as far as it has come."""
         try:
             found = read_search(folder)
         except JsonFileError as error:
@@ -153,5 +153,5 @@ def _rows(values: Any, order: np.ndarray, name: str) -> np.ndarray | None:
         return None
     array = np.asarray(values, dtype=float)
     if array.ndim not in (1, 2) or array.shape[0] != order.size:
-        raise ValueError(f"{name} has shape {array.shape}: one value or one row per C is needed, for {order.size} Cs.")
+        raise ValueError(f"{name} has shape {array.shape}: pass one value or one row per C, for {order.size} Cs.")
     return array.reshape(order.size, -1)[order]

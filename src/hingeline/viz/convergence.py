@@ -14,7 +14,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-X_LABELS = {"seconds": "seconds", "steps": "steps (visits of rows)", "sweeps": "sweeps"}
+X_LABELS = {"seconds": "seconds", "steps": "steps (visits of rows)", "sweeps": "iterations (sweeps)"}
 Y_LABELS = {"objective": "objective", "gap": "relative duality gap", "violation": "violation"}
 PANEL = (3.6, 2.8)  # inches: two panels fill the width of a page
 FEW = 40  # points that are marked one by one
@@ -115,11 +115,12 @@ class ConvergenceDisplay(style.Panels):
         ax : Axes or array of Axes, optional
             One for each of ``y``. Default: new ones that pyplot makes.
         x : {"seconds", "steps", "sweeps"}
-            Newton's method makes no steps: its fits are left out, or all are drawn against sweeps if no fit makes any.
+            "sweeps" are Newton's iterations too. Newton's method makes no steps: with "steps" its fits are left out, or
+            all are drawn against sweeps if no fit makes any.
         y : {"objective", "gap", "violation"}, or several of them
             The smallest objective (solid) and the largest lower bound (dashed) so far; the relative gap between them;
-            the largest violation of the optimality conditions. If a history has no bounds, as those of some fits with
-            a free intercept, its violation is drawn instead.
+            the largest violation of the optimality conditions. If a history has no bounds, as in some fits with a free
+            intercept, its violation is drawn instead.
         """
         ys = [y] if isinstance(y, str) else list(y)
         for value, known in ((x, X_LABELS), *((name, Y_LABELS) for name in ys)):

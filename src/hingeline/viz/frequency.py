@@ -1,4 +1,4 @@
-"""The idea of the paper, drawn: how selection frequencies change during a run, and which variables get the visits."""
+"""The idea of the paper as a picture: how selection frequencies change during a run, and who gets the visits."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ COLOURS = {"free": style.VERMILION, "bounded": style.SKY, "zero": "0.75"}
 class FrequencyDisplay(style.Panels):
     """How often variables are visited as a run goes on (above), and which kind of variable gets the visits (below).
 
-    All variables begin with one visit per sweep. Those whose steps gain much are soon visited often, those at their
-    bounds seldom: a small share of free variables gets most of the visits.
+    All variables begin with one visit per sweep. Soon those whose steps gain much are visited often, and those at their
+    bounds rarely: a small fraction of free variables gets most of the visits.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class FrequencyDisplay(style.Panels):
     def __init__(self, record: FrequencyRecord) -> None:
         if not record.moments:
             raise ValueError(
-                'There are no preferences to draw: only the engines "avsf" and "hybrid" have them, and another one ran.'
+                'There are no preferences to draw: another engine ran. Use solver="avsf" or "hybrid", which have them.'
             )
         self.record = record
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 KINDS = ("free", "bounded", "zero")
 EDGES = 2.0 ** np.arange(-7.0, 7.5, 0.5)  # visits per sweep; values beyond are counted in the outermost bins
-EACH, GROWTH = 50, 1.02  # so many sweeps are all recorded; afterwards one whenever their number has grown so much
+EACH, GROWTH = 50, 1.02  # the first sweeps are all recorded; then one whenever their number has grown by this factor
 
 
 class Moment(NamedTuple):

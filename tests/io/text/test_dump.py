@@ -120,7 +120,7 @@ def malformed():
     ("arguments", "message"),
     [
         ((X, [1, 2]), "y has shape"),
-        ((X, ["a", "b", "c"]), "labels must be numbers"),
+        ((X, ["a", "b", "c"]), "Labels must be numbers"),
         ((X, [1, np.nan, 2]), r"y\[1\] is not finite"),
         ((X.toarray()[0], Y), "X must be a matrix"),
         ((X * np.inf, Y), "not finite in row 0"),

@@ -85,7 +85,7 @@ def test_an_index_zero_anywhere_makes_a_file_zero_based():
     assert X.shape == (11, 3)
     np.testing.assert_array_equal(X.toarray()[[0, 5]], [[0, 1, 1], [4, 0, 0]])
     np.testing.assert_array_equal(load(text, zero_based=True)[0].toarray(), X.toarray())
-    with pytest.raises(ValueError, match=r"line 6, column 4: index '0' in a file said to be one-based"):
+    with pytest.raises(ValueError, match=r"line 6, column 4: index '0' in a file declared as one-based"):
         load(text, zero_based=False)
 
 

@@ -182,11 +182,11 @@ def test_an_incomplete_loss_is_refused():
         return 0.0
 
     kinked = {verb: anything for verb in VERBS if verb not in OF_SMOOTH_LOSSES}
-    with pytest.raises(TypeError, match="Untold does not say curvature_scale, is_bounded"):
+    with pytest.raises(TypeError, match="Untold does not define the traits curvature_scale, is_bounded"):
         register(Untold, **kinked)
-    with pytest.raises(TypeError, match="Kinked lacks step"):
+    with pytest.raises(TypeError, match="Kinked does not implement the verbs step"):
         register(Kinked, **{verb: anything for verb in kinked if verb != "step"})
-    with pytest.raises(TypeError, match="Kinked has curvature, which is none of its verbs"):
+    with pytest.raises(TypeError, match="Kinked implements unknown verbs: curvature"):
         register(Kinked, **kinked, curvature=anything)
-    with pytest.raises(TypeError, match="Smooth lacks curvature"):
+    with pytest.raises(TypeError, match="Smooth does not implement the verbs curvature"):
         register(Smooth, **kinked)

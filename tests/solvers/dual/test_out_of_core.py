@@ -251,7 +251,7 @@ def test_damage_is_found_and_named_by_row(stored):
     X = csr(X0, value=np.float32)
     at = int(X.indptr[543]) + 2
     for index, value, message in (
-        (-7, 1.0, r"column index -7 in row 543, outside of \[0, 60\)"),
+        (-7, 1.0, r"column index -7 in row 543, outside \[0, 60\)"),
         (60, 1.0, r"column index 60 in row 543"),
         (59, np.nan, "NaN at row 543, column 59"),
         (59, np.inf, "infinity.* at row 543"),

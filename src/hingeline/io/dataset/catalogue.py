@@ -50,7 +50,7 @@ def find_entry(name: str) -> Entry:
     """Return the data set of that name."""
     known = _catalogue()[1]
     if name not in known:
-        raise ValueError(f"no data set is known by the name {name!r}: choose one that `hingeline data list` shows.")
+        raise ValueError(f"Unknown data set {name!r}: choose one that `hingeline data list` shows.")
     return known[name]
 
 

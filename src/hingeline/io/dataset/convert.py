@@ -37,7 +37,7 @@ def convert(
     source : str or path
         Text, plain or compressed.
     path : str or path
-        The folder to make; it appears when it is complete.
+        The folder to create; it appears when it is complete.
     memory : int
         Bytes that the data may take in memory at a time, whatever its size.
     zero_based : bool or "auto"
@@ -45,7 +45,7 @@ def convert(
     columns : int, optional
         Number of columns; default: the largest that occurs.
     force : bool
-        Replace a dataset that exists already.
+        Replace an existing dataset.
     n_threads : int, optional
         Threads that parse; default: one per core.
     progress : callable, optional

@@ -136,7 +136,7 @@ def fetch(
         raise ValueError(MISSING)
     known = sha256 or entry.sha256
     if known is not None and not re.fullmatch("[0-9a-fA-F]{64}", known):
-        raise ValueError(f"{known!r} is not a SHA-256 checksum: give 64 hexadecimal digits.")
+        raise ValueError(f"{known!r} is not a SHA-256 checksum: pass 64 hexadecimal digits.")
     target, name = folder / entry.name, Path(entry.file).name
     if target.exists() and not force:
         raise FileExistsError(f"{target} already exists: add --force to fetch it again.")

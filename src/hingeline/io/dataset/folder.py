@@ -71,7 +71,7 @@ def open_dataset(path: str | PathLike[str], *, verify: bool = False) -> tuple[sp
         The folder.
     verify : bool
         Read everything once and compare it with its checksums; otherwise only lengths, types and row pointers are
-        checked. Worth its time for a folder from elsewhere that code other than hingeline's will work on.
+        checked. Use it for a folder from elsewhere that you pass on to code other than hingeline's.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def _check_bounds(indptr: np.ndarray, nonzeros: int, folder: Path) -> None:
 def _check_columns(indptr: np.ndarray, indices: np.ndarray, columns: int, folder: Path) -> None:
     bad, _, _ = scan_rows(indptr, indices, np.broadcast_to(np.float32(1.0), indices.size), columns)
     if bad >= 0:
-        raise DatasetError(f"{folder / 'indices.npy'}: row {bad} has a column outside of [0, {columns}): {DAMAGED}")
+        raise DatasetError(f"{folder / 'indices.npy'}: row {bad} has a column outside [0, {columns}): {DAMAGED}")
 
 
 def _csr(vectors: dict[str, np.ndarray], description: Description) -> sparse.csr_matrix:

@@ -1,7 +1,7 @@
 """Synthetic datasets of any size, streamed to disk in bounded memory, to try things at scale.
 
 Each row has K distinct columns, drawn from a Zipf distribution and scattered; a hidden weight vector decides the label,
-and a share of the labels is flipped. The same arguments give the same bytes, whatever the number of threads.
+and some of the labels are flipped. The same arguments give the same bytes, whatever the number of threads.
 """
 
 from __future__ import annotations
@@ -88,20 +88,20 @@ def make_dataset(
     Parameters
     ----------
     path : str or path
-        The folder to make.
+        The folder to create.
     rows, columns, per_row : int
         The shape, and the number of non-zeros in each row.
     zipf : float
-        The column of rank r is drawn with a probability of about r^-zipf, up to a factor; 0: all are equally likely.
+        The column of rank r is drawn with probability proportional to about r^-zipf; 0: all are equally likely.
     noise : float
-        Share of the labels that are flipped, at most 0.5.
+        Fraction of the labels that are flipped, at most 0.5.
     values : bool
         Values evenly spread over (0, 1], in float32, instead of ones, which need not be stored.
     seed : int
     n_threads : int, optional
         Default: one per core. The result does not depend on it.
     force : bool
-        Replace a dataset that exists already.
+        Replace an existing dataset.
     progress : callable, optional
         Called with the number of rows done, and of all rows.
     """

@@ -35,7 +35,7 @@ class Statistics:
 
     @property
     def density(self) -> float:
-        """Share of the entries that are not zero."""
+        """Fraction of the entries that are not zero."""
         return self.nonzeros_per_row / max(1, self.columns)
 
 

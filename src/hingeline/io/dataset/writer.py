@@ -74,7 +74,7 @@ class DatasetWriter:
         if not self.force:
             raise FileExistsError(f"{self.path} already exists: choose another name, or replace it with --force.")
         if not is_dataset(self.path):
-            raise FileExistsError(f"{self.path} is not a dataset, so --force does not replace it: remove it yourself.")
+            raise FileExistsError(f"{self.path} is not a dataset, so --force does not replace it: delete it yourself.")
 
     def append(self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> None:
         """Add rows: the arrays of a CSR matrix, columns counted from 0, ``indptr`` beginning with 0.
@@ -126,7 +126,7 @@ class DatasetWriter:
         if self.labels is None or self.rows == 0:
             raise ValueError(f"{self.source or 'the data'} holds no rows: there is nothing to write.")
         if columns is not None and columns < self.widest:
-            raise ValueError(f"the data has {self.widest} columns, more than the {columns} asked for: ask for more.")
+            raise ValueError(f"The data has {self.widest} columns, but only {columns} were requested: request more.")
         arrays = {"indptr": self.indptr, "indices": self.indices, "data": self.data, "labels": self.labels}
         description = Description(
             rows=self.rows,
@@ -163,9 +163,9 @@ def write_dataset(path: str | PathLike[str], X: Any, y: Any, *, force: bool = Fa
     Parameters
     ----------
     path : str or path
-        The folder to make; it appears when it is complete.
+        The folder to create; it appears when it is complete.
     X : matrix of shape (rows, columns)
-        SciPy sparse, or anything that NumPy can make a matrix of numbers.
+        SciPy sparse, or anything that NumPy can convert to a matrix of numbers.
     y : vector of numbers, one per row
     force : bool
         Replace a dataset that exists already.
@@ -173,7 +173,7 @@ def write_dataset(path: str | PathLike[str], X: Any, y: Any, *, force: bool = Fa
     y = np.asarray(y)
     X = _as_csr(X)
     if y.shape != (X.shape[0],):
-        raise ValueError(f"y has shape {y.shape}, X has {X.shape[0]} rows: one label per row is needed.")
+        raise ValueError(f"y has shape {y.shape}, but X has {X.shape[0]} rows: pass one label per row.")
     with DatasetWriter(path, force=force, source="memory") as writer:
         for begin, end in row_blocks(X.indptr, BLOCK_ENTRIES, BLOCK_ENTRIES):
             first, last = int(X.indptr[begin]), int(X.indptr[end])

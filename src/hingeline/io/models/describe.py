@@ -149,7 +149,7 @@ def _named(names: list[str] | None, n_features: int, first: int) -> Any:
     if names is None:
         return lambda j: str(first + j)
     if len(names) < n_features:
-        raise ValueError(f"there are {len(names)} feature names for the {n_features} features of the model.")
+        raise ValueError(f"There are {len(names)} feature names, but the model has {n_features} features.")
     return names.__getitem__
 
 

@@ -1,7 +1,8 @@
 """Models to files and back, in hingeline's own format or in LIBLINEAR's: ``save_model`` and ``load_model``.
 
-hingeline's own format keeps all that a model has learned, its certificate and parameters included, and labels of any
-type. LIBLINEAR's keeps the weights, for LIBLINEAR and programs that read its files; labels must be whole numbers.
+hingeline's own format keeps everything that a model has learned, including its certificate and parameters, and labels
+of any type. LIBLINEAR's keeps the weights, for LIBLINEAR and programs that read its files; labels must be whole
+numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def save_model(estimator: Any, path: str | PathLike[str], *, format: str = "nati
     Parameters
     ----------
     estimator : fitted estimator
-        One of hingeline's, also one that searched for C. Its ``cv`` is saved as None if it is a splitter or a list.
+        One of hingeline's, including those that search for C. Its ``cv`` is saved as None if it is a splitter or a
+        list.
     path : str or path
     format : {"native", "liblinear"}
         "native": hingeline's own file (JSON and arrays, no pickle) with everything that was learned, including the
@@ -34,7 +36,7 @@ def save_model(estimator: Any, path: str | PathLike[str], *, format: str = "nati
         "liblinear": LIBLINEAR's text file, for programs that read it; labels must be whole numbers.
     compact : bool
         Leave out ``dual_coef_`` and ``support_``, which grow with the number of rows: 160 MB for a million rows and 20
-        classes. Predictions and the certificate stay; a warm start then begins at the weights.
+        classes. Predictions and the certificate are kept; a warm start then begins at the weights.
     """
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}; got {format!r}.")
@@ -98,7 +100,7 @@ def _named(content: dict[str, Any]) -> ModelKind:
     """Return the kind that a file names."""
     name = content.get("estimator")
     if not isinstance(name, str):
-        raise ModelFileError("this file holds no estimator.")
+        raise ModelFileError("this file does not hold an estimator.")
     if name not in model_kinds():
         version = str(content.get("hingeline"))[:20]
         raise ModelFileError(f"unknown estimator {name[:40]!r}; hingeline {version} wrote it.")

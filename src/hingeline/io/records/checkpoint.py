@@ -46,9 +46,9 @@ class Starts:
 
 
 class CheckpointFile(Starts):
-    """Remembers the variables in a file as well, which is written now and then, and when ``save`` is called.
+    """Remembers the variables in a file as well, which is written at intervals, and when ``save`` is called.
 
-    A file that is due is written as soon as every problem at work has ended a sweep, so that all of it is fresh.
+    A file that is due is written as soon as every running problem has ended a sweep, so that all of it is fresh.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class CheckpointFile(Starts):
     every : float, optional
         Seconds between two saves; None: first FIRST_INTERVAL, growing to LONGEST_INTERVAL.
     warn : callable
-        Called with a text if the file cannot be written during training (a full disk), which goes on nevertheless.
+        Called with a text if the file cannot be written during training (a full disk); training goes on.
     """
 
     saves_sweeps = True
@@ -94,7 +94,7 @@ class CheckpointFile(Starts):
     def _read(self) -> dict[int, np.ndarray]:
         content = read_native(self.path)
         if content.get("kind") != self._kind:
-            raise ValueError(f"{self.path} is no {self._kind}: name another file.")
+            raise ValueError(f"{self.path} is not a {self._kind}: choose another file.")
         if content.get("problem") != self.problem:
             if content.get("finished") is True:
                 return {}
@@ -103,12 +103,12 @@ class CheckpointFile(Starts):
             differ = [key for key, value in self.problem.items() if known.get(key) != value]
             raise ValueError(
                 f"{self.path} is the checkpoint of another problem (differs in {', '.join(differ)}): delete it, or "
-                "name another file."
+                "choose another file."
             )
         reached = content.get("reached")
         sound = isinstance(reached, dict) and all(type(k) is int and self._fits(part) for k, part in reached.items())
         if not sound:
-            raise ValueError(f"{self.path} is damaged: delete it, or name another file.")
+            raise ValueError(f"{self.path} is damaged: delete it, or choose another file.")
         return dict(reached or {})
 
     def _fits(self, part: Any) -> bool:

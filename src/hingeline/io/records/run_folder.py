@@ -84,7 +84,7 @@ def write_run(folder: str | PathLike[str], document: dict[str, Any], model: Line
 
 
 def prepare(folder: str | PathLike[str]) -> Path:
-    """Make the folder if it is missing: an error is better before training than after it."""
+    """Create the folder if it is missing: an error is better before training than after it."""
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)

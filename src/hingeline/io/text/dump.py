@@ -29,7 +29,7 @@ def dump_svmlight(
     comment: str | None = None,
     query_id: Any = None,
 ) -> None:
-    """Write X and y in svmlight (LIBSVM) format: ``load_svmlight`` reads back the very same numbers.
+    """Write X and y in svmlight (LIBSVM) format: ``load_svmlight`` reads back exactly the same numbers.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def _as_float64(values: np.ndarray, name: str) -> np.ndarray:
 def _labels(y: Any, n_rows: int) -> np.ndarray:
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}, X has {n_rows} rows: one label per row is needed.")
+        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: pass one label per row.")
     if labels.dtype.kind not in "buif":
-        raise ValueError(f"labels must be numbers in this format, got dtype {labels.dtype}: encode them first.")
+        raise ValueError(f"Labels must be numbers in this format; got dtype {labels.dtype}: encode them first.")
     labels = _as_float64(labels, "y")
     if not np.isfinite(labels).all():
         raise ValueError(f"y[{int(np.argmin(np.isfinite(labels)))}] is not finite: replace it, or drop the row.")

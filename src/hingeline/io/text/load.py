@@ -29,14 +29,14 @@ def load_svmlight(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Any:
-    """Load a file in svmlight (LIBSVM) format, or several files with one width.
+    """Load a file in svmlight (LIBSVM) format, or several files with the same number of columns.
 
     Parameters
     ----------
     source : path, file object in binary mode, or sequence of them
         Plain text, or compressed with gzip, bzip2, xz or (with the package ``zstandard``) zstd, whatever its name.
     n_features : int or None, default=None
-        Number of columns; None takes the largest index of all the files.
+        Number of columns. None: the largest index in all the files.
     dtype : float32 or float64, default=float64
         Type of the values: what Python's ``float`` makes of the text, rounded to this type.
     zero_based : bool or "auto", default="auto"
@@ -45,10 +45,10 @@ def load_svmlight(
     query_id : bool, default=False
         Whether to return the numbers of ``qid:`` too.
     n_threads : int or None, default=None
-        Threads that parse; None takes one for each core, eight at the most. A compressed file has one more, which
+        Number of threads that parse. None: one per core, at most eight. A compressed file has one more, which
         decompresses.
     progress : callable or None, default=None
-        Called now and then with the bytes of the file read so far and its size (None if that is unknown).
+        Called at intervals with the bytes of the file read so far and its size (None if that is unknown).
 
     Returns
     -------
@@ -64,8 +64,8 @@ def load_svmlight(
     Raises
     ------
     ValueError
-        If a line is malformed; with file, line, column and text. Rows whose indices are not in order are sorted; an
-        index that is repeated within a row is an error, and so is a number that is not finite.
+        If a line is malformed; the message names file, line, column and text. Rows whose indices are not in order are
+        sorted; an index that is repeated within a row is an error, and so is a number that is not finite.
     """
     several = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     sources = list(source) if several else [source]

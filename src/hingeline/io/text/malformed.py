@@ -71,7 +71,7 @@ def _reason(code: int, token: bytes, smallest: int, largest: int) -> str:
 
 def _out_of_range(index: bytes, smallest: int, largest: int) -> str:
     if smallest == 1 and not index.strip(b"0"):
-        return f"index {quoted(index)} in a file said to be one-based; pass zero_based=True or 'auto'."
+        return f"index {quoted(index)} in a file declared as one-based; pass zero_based=True or 'auto'."
     if largest >= 10**18 - 1:
         return f"index {quoted(index)} is too large: indices have at most 18 digits."
     return f"index {quoted(index)} is beyond n_features: the largest that fits is {largest}."

@@ -85,7 +85,7 @@ def iter_svmlight(
         False: an index 0 is an error. Indices come as written; with "auto", the caller decides by the smallest of all
         (``min_index`` of the blocks).
     n_features : int or None, default=None
-        An index beyond so many features is an error.
+        A larger index is an error.
     query_id : bool, default=False
         Whether to return the numbers of ``qid:``; every row needs one then.
     block_bytes : int

@@ -1,4 +1,4 @@
-"""The losses, one file each, and the verbs that compiled code asks them by (verbs.py)."""
+"""The losses, one per file, and the verbs through which compiled code uses them (verbs.py)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ EVERY_LOSS: tuple[type[Loss], ...] = get_args(Loss)
 
 
 def checked_loss(loss: object) -> Loss:
-    """Return the loss with its numbers as floats, which compiled code expects; raise if it is none."""
+    """Return the loss with its parameters as floats, which compiled code expects; raise if it is not a loss."""
     if not isinstance(loss, EVERY_LOSS):
         raise ValueError(f"loss must be one of {', '.join(kind.__name__ for kind in EVERY_LOSS)}; got {loss!r}.")
     return type(loss)(*map(float, loss))

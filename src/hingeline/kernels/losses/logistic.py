@@ -1,7 +1,7 @@
-"""The logistic loss, numerically safe where exponentials and logarithms meet their ends.
+"""The logistic loss, numerically safe at both ends of exponentials and logarithms.
 
 The conjugate of C log(1 + exp(m)) is an entropy, and the gap of a row is C times a Kullback-Leibler divergence: that of
-the probability a = alpha/C, which the dual variable stands for, from s = sigmoid(m), which the model gives.
+the probability a = alpha/C of the dual variable from the probability s = sigmoid(m) of the model.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from .common import C_bound, label_sign, no_diagonal, settled, zero_bound
 from .traits import Traits, Weight
 from .verbs import register
 
-MOST_STEPS = 30  # of the inner Newton method, which seldom takes more than five
-ACCURATE = 1e-5  # change of the margin at which the next inner step, quadratically smaller, is not worth taking
+MOST_STEPS = 30  # of the inner Newton method, which rarely takes more than five
+ACCURATE = 1e-5  # change of the margin after which the next inner step, quadratically smaller, is not worth taking
 NEAR_ONE = 1e-3  # relative distance up to which a series replaces the cancelling logarithm
 LEAST_CURVATURE = 1e-300
-LONGEST = 32.0  # step in its score that a row may ask for, as long as there is caution
+LONGEST = 32.0  # longest step in its score that a row may ask for, as long as there is caution
 
 
 class Logistic(Traits, Weight):

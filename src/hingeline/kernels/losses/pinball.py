@@ -1,4 +1,4 @@
-"""The pinball loss of quantile regression: the absolute error, with a price of its own on each side."""
+"""The pinball loss of quantile regression: the absolute error, weighted differently on each side."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WeightAndQuantile(NamedTuple):
 class Pinball(Traits, WeightAndQuantile):
     """C sum_i max(q m_i, (q - 1) m_i) with m_i = y_i - f(x_i): regression of the quantile q.
 
-    A share q of the targets lies below the prediction, if the intercept is free.
+    A fraction q of the targets lies below the prediction, if the intercept is free.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the rest of the package asks of a loss, and the parameters of losses.
+"""What the rest of the package needs to know about a loss, and the parameters of losses.
 
 A class of losses inherits from ``Traits`` and from a NamedTuple of its parameters: numba knows it as a NamedTuple, and
 compiled code chooses by its class.
@@ -13,7 +13,7 @@ SMALLEST_C = 1e-300  # below, 1/(2 C) overflows
 
 
 class Traits:
-    """What a class of losses says of itself.
+    """The properties of a class of losses.
 
     Attributes
     ----------

@@ -78,11 +78,11 @@ def register(kind: type[Traits], **implementations: Callable[..., Any]) -> None:
     """Make a class of losses known to the verbs; raises unless it has every trait and implements every verb."""
     without = {name for name in Traits.__annotations__ if not hasattr(kind, name)}
     if without:
-        raise TypeError(f"{kind.__name__} does not say {', '.join(sorted(without))}.")
+        raise TypeError(f"{kind.__name__} does not define the traits {', '.join(sorted(without))}.")
     expected = _implementations.keys() - (frozenset() if kind.is_smooth else OF_SMOOTH_LOSSES)
     if lacks := expected - implementations.keys():
-        raise TypeError(f"{kind.__name__} lacks {', '.join(sorted(lacks))}.")
+        raise TypeError(f"{kind.__name__} does not implement the verbs {', '.join(sorted(lacks))}.")
     if unknown := implementations.keys() - expected:
-        raise TypeError(f"{kind.__name__} has {', '.join(sorted(unknown))}, which is none of its verbs.")
+        raise TypeError(f"{kind.__name__} implements unknown verbs: {', '.join(sorted(unknown))}.")
     for name, implementation in implementations.items():
         _implementations[name][kind] = implementation

@@ -16,9 +16,9 @@ from ...kernels.shrink import Thresholds, is_shrunk
 from ...kernels.types import Index, Indices, Vector
 from ...kernels.variables import Variables
 
-AT_P_MAX = 0.9  # of p_max: from here on a preference counts as held back by it (rescaling moves it a little)
-MOST_GAIN, LITTLE_GAIN = 0.5, 0.25  # of a sweep's gain
-LARGEST_P_MAX = 400.0  # p_max / p_min of the paper: the most visits that AVSF gives for one visit of the least
+AT_P_MAX = 0.9  # fraction of p_max from which a preference counts as limited by it (rescaling moves it a little)
+MOST_GAIN, LITTLE_GAIN = 0.5, 0.25  # fractions of a sweep's gain
+LARGEST_P_MAX = 400.0  # p_max / p_min of the paper: AVSF's largest ratio of visits between two variables
 
 
 class Seen(NamedTuple):
@@ -52,7 +52,7 @@ def visit_active(
     once: bool,
     seen: Seen,
 ) -> tuple[int, float, float, float, float, float, float]:
-    """Visit the variables I[begin:end]; the sign of p_i marks those that leave the active set.
+    """Visit the variables I[begin:end]; a negative p_i marks a variable that leaves the active set.
 
     ``once`` says that the sweep visits every variable once, whatever its preference.
     """
@@ -72,7 +72,7 @@ def visit_active(
             continue
         v_min, v_max = min(v_min, v), max(v_max, v)
         term = gap_estimate(loss, m, alpha[i], C[i])
-        gap += term if once else term / p[i]  # seldom visited variables stand for more
+        gap += term if once else term / p[i]  # rarely visited variables count for more
         delta = 0.0
         if v != 0.0:
             stepped, delta = step(loss, m, alpha[i], q[i], C[i])
@@ -89,9 +89,9 @@ def visit_active(
 def with_adjusted_p_max(preferences: Preferences, least: float, seen: Seen) -> Preferences:
     """Return the preferences with p_max doubled if variables at p_max made most of the gain, halved if little of it.
 
-    Preferences are scaled to mean one over A, so a p_max of 20 is not much if a handful of variables depend on each
-    other (rows that contradict each other, at large C), and a larger one is too much noise otherwise. p_max does not
-    fall below ``least``.
+    Preferences are scaled to mean one over A. A p_max of 20 is too small if a handful of variables depend on each other
+    (rows that contradict each other, at large C); otherwise a larger one only adds noise. p_max never falls below
+    ``least``.
     """
     p_max = preferences.p_max
     if seen.gain_at_p_max > MOST_GAIN * seen.gain:

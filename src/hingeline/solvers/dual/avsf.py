@@ -3,14 +3,13 @@
 Problem    min_w   |w|^2/2 + sum_i C_i max(0, 1 - y_i <x_i, w>)
 Dual       max_a   W(a) = sum_i a_i - |w|^2/2,   w = sum_i a_i y_i x_i,   0 <= a_i <= C_i
 
-The step is Algorithm 2's. What differs is who gets one: variable i is visited with frequency p_i / sum_j p_j, and its
-preference p_i grows if its step gained more than the fading average D_ref and shrinks if it gained less.
-Variables at their bounds gain nothing, so they are soon visited p_max/p_min = 400 times more rarely than the best;
-none is ever dropped, and no shrinking is needed.
+The step is Algorithm 2's. What differs is which variable takes it: variable i is visited with frequency p_i / sum_j
+p_j, and its preference p_i grows if its step gained more than the fading average D_ref and shrinks if it gained less.
+Variables at their bounds gain nothing, so they are soon visited p_max/p_min = 400 times less often than the best; none
+is ever dropped, and no shrinking is needed.
 
-Decided differently from the printed text: the exponent is Algorithm 5's (relative to D_ref) and bounded, D_ref is only
-gathered in the very first sweep, and p stays as it is while D_ref <= 0. The squared hinge adds 1/(2 C_i) to the
-diagonal.
+Differences from the printed algorithms: the exponent is Algorithm 5's (relative to D_ref) and bounded, the very first
+sweep only collects D_ref, and p stays as it is while D_ref <= 0. The squared hinge adds 1/(2 C_i) to the diagonal.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def visit(
         i = I[k]
         m = missing(loss, y[i], dot(rows, i, w))
         v = max(v, abs(pull(loss, m, alpha[i], C[i])[0]))
-        gap += gap_estimate(loss, m, alpha[i], C[i]) * mean_p / p[i]  # seldom visited variables stand for more
+        gap += gap_estimate(loss, m, alpha[i], C[i]) * mean_p / p[i]  # rarely visited variables count for more
         stepped, delta = step(loss, m, alpha[i], q[i], C[i])
         mu = stepped - alpha[i]
         if mu != 0.0:
@@ -74,7 +73,7 @@ def visit(
 
 
 def avsf(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
-    """Run Algorithm 3 on ``state`` until it is done (or ``run`` ends it)."""
+    """Run Algorithm 3 on ``state`` until it has converged or ``run`` ends it."""
     problem, p = state.problem, state.variables.p
     rows, loss, l = problem.data.rows, problem.loss, problem.n_variables
     kept = problem.variables_in_order()

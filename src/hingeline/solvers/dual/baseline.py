@@ -7,7 +7,7 @@ A step maximises W in one variable: mu = [g_i / |x_i|^2] clipped to the box, g_i
 Variables that press against their bound harder than anything moved in the last sweep leave the active set A. When the
 projected gradients of a sweep span less than eps, all variables come back; if that sweep agrees, training ends.
 
-Decided differently from the printed text: v_min and v_max track projected gradients (raw ones would end training after
+Differences from the printed algorithm: v_min and v_max track projected gradients (raw ones would end training after
 one sweep), and clipped variables are set to their bound exactly. The squared hinge adds 1/(2 C_i) to the diagonal.
 """
 
@@ -77,7 +77,7 @@ def visit(
 
 
 def baseline(state: State, run: Run) -> None:
-    """Run Algorithm 2 on ``state`` until it is done (or ``run`` ends it)."""
+    """Run Algorithm 2 on ``state`` until it has converged or ``run`` ends it."""
     problem = state.problem
     rows, loss, l = problem.data.rows, problem.loss, problem.n_variables
     A = problem.variables_in_order()
@@ -89,7 +89,7 @@ def baseline(state: State, run: Run) -> None:
             seen = Seen(*visit(rows, loss, state.variables, state.w, A[:n_active], begin, end, thresholds, seen))
         steps, n_active, complete = n_active, seen.n_active, n_active == l
         violation = max(seen.v_max, -seen.v_min, 0.0)
-        span = max(seen.v_max, 0.0) - min(seen.v_min, 0.0)  # zero included: equal violations are violations still
+        span = max(seen.v_max, 0.0) - min(seen.v_min, 0.0)  # includes zero: violations that are all equal still count
         verdict = run.sweep(steps, violation, seen.gain, seen.gap, criterion=span, complete=complete)
         if verdict is Verdict.GO_ON:
             thresholds = next_thresholds(seen.v_min, seen.v_max)

@@ -1,16 +1,17 @@
-"""Dual ascent on several machines: CoCoA+ with the hybrid's sweeps inside of each. Beyond the paper.
+"""Dual ascent on several machines: CoCoA+ with the hybrid's sweeps on each machine. Beyond the paper.
 
 Problem    min_w   |w|^2/2 + sum_i loss_i(m_i)
 Dual       max_a   W(a) = sum_i -conjugate_i(a_i) - |w|^2/2,   w = Z' a
 
-In each round every machine k improves the dual variables of its own rows, with w as all machines know it, and as if the
-others moved along: its quadratic term |Z' Delta_k|^2/2 is multiplied by sigma (dask/ascent.py). Then the changes are
-added up, Delta = sum_k Delta_k.
+In each round every machine k starts from the same w and improves the dual variables of its own rows. To allow for what
+the others do at the same time, its quadratic term |Z' Delta_k|^2/2 is multiplied by sigma (dask/ascent.py). Then the
+changes are added up, Delta = sum_k Delta_k.
 
-What sigma must be is |Z' Delta|^2 / sum_k |Z' Delta_k|^2, which is between 0 and the number of machines K and known
-afterwards: with that much, the sum of the local gains is a bound of what the dual gains, and with much more, steps are
-too short. So each round takes about what the rounds before needed, and takes the share of the change that maximises the
-dual along it: W is known there, by its terms at none, half and all of the change. It never falls.
+The sigma that is needed is |Z' Delta|^2 / sum_k |Z' Delta_k|^2, which lies between 0 and the number of machines K and
+is known only afterwards. With that sigma the sum of the local gains is a lower bound on the gain of the dual; with a
+much larger one, steps are too short. So each round uses about what earlier rounds needed, and then takes the fraction
+of the change that maximises the dual along it, which follows from the dual's terms at none, half and all of the change.
+The dual never falls.
 
 The shorter the rounds, the fewer sweeps it takes: variables of different machines react to each other at the end of a
 round only. Package descriptions (61,000 rows, hinge, C = 1, a gap of 1e-3), which take 15 sweeps on one machine, take
@@ -28,14 +29,14 @@ from ..clock import Ended
 from ..driver import Run, Verdict
 from ..state import State
 
-FIRST_SIGMA, LEAST_SIGMA = 0.6, 0.5  # of the number of machines; at the least
-SPARE, MEMORY = 1.05, 0.7  # sigma over what was needed; weight of the rounds before
-EXPENSIVE, CHEAP = 4.0, 1.0  # communicating over computing, from which longer and shorter rounds are worth while
-FIRST, LONGEST = 1 / 16, 1 / 4  # sweeps of a round: at first, and at the most
+FIRST_SIGMA, LEAST_SIGMA = 0.6, 0.5  # first value, as a fraction of the number of machines; least value
+SPARE, MEMORY = 1.05, 0.7  # sigma over what was needed; weight of earlier rounds
+EXPENSIVE, CHEAP = 4.0, 1.0  # ratio of communication to computing above and below which rounds get longer and shorter
+FIRST, LONGEST = 1 / 16, 1 / 4  # sweeps per round: first, and at most
 
 
 def cocoa(state: State, run: Run) -> None:
-    """Run rounds on ``state`` until it is done (or ``run`` ends it)."""
+    """Run rounds on ``state`` until it has converged or ``run`` ends it."""
     shards = state.shards
     n_groups, sweep = shards.begin_ascent(int(state.rng[0]))
     ascent = _Rounds(state, run, n_groups, sweep)
@@ -89,10 +90,11 @@ class _Rounds:
 
 
 def best_share(none: float, half: float, whole: float, along: float, squared: float) -> tuple[float, float]:
-    """Return the share of a change that maximises the dual along it, at most 1, and the gain.
+    """Return the fraction of a change, at most 1, that maximises the dual along it, and the gain.
 
-    ``none``, ``half`` and ``whole`` are sums of the dual's terms; ``along`` is <w, Z' Delta>, ``squared`` its squared
-    length. The terms are quadratic in the share but for kinks, so that is a guess; the gain of the whole is exact.
+    ``none``, ``half`` and ``whole`` are sums of the dual's terms with that much of the change; ``along`` is <w, Z'
+    Delta> and ``squared`` is |Z' Delta|^2. The terms are quadratic in the fraction except at kinks, so the result is a
+    guess; the gain of the whole change is exact.
     """
     bend = 2.0 * (none + whole - 2.0 * half)  # terms(t) = none + slope t + bend t^2
     slope = whole - none - bend - along
@@ -102,7 +104,7 @@ def best_share(none: float, half: float, whole: float, along: float, squared: fl
 
 
 def next_pieces(n_pieces: int, seconds: tuple[float, float], most: int) -> int:
-    """Return how long the next round is to be, by what the last one took: seconds computing, and the rest."""
+    """Return the length of the next round from the ``seconds`` of the last one: computing, and the rest."""
     computing, communicating = seconds
     if communicating > EXPENSIVE * computing > 0.0:
         return min(most, 2 * n_pieces)

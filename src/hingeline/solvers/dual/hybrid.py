@@ -5,12 +5,12 @@ Goes beyond the paper.
 Problem    min_w   |w|^2/2 + sum_i C_i max(0, 1 - y_i <x_i, w>)
 Dual       max_a   W(a) = sum_i a_i - |w|^2/2,   w = sum_i a_i y_i x_i,   0 <= a_i <= C_i
 
-Variables that press against their bound leave the active set A, as in the baseline; those in A are visited p_i times
-per sweep on average, as in AVSF, but by accounts instead of dice (solvers/visit_order.py), and a sweep makes about |A|
-visits. The most that a variable may be visited grows if the variables that are visited so often make most of the gain.
+Variables that press against their bound leave the active set A, as in the baseline. Those in A are visited p_i times
+per sweep on average, as in AVSF, but visits are accounted for instead of drawn at random (solvers/visit_order.py), and
+a sweep makes about |A| visits. The limit p_max on p_i grows if the variables at that limit make most of the gain.
 
-When a sweep over A is below eps, one over all variables verifies it. Preferences outlive the verification: what was
-learned about a variable is not forgotten, only its absence from A.
+When a sweep over A is below eps, a sweep over all variables verifies it. Preferences survive the verification: the
+variables that had left A come back to it, and nothing that was learned about them is lost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .active_sweep import Seen, visit_active, with_adjusted_p_max
 
 
 def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
-    """Run the hybrid on ``state`` until it is done (or ``run`` ends it)."""
+    """Run the hybrid on ``state`` until it has converged or ``run`` ends it."""
     problem, p = state.problem, state.variables.p
     rows, loss, l = problem.data.rows, problem.loss, problem.n_variables
     p[:] = 1.0

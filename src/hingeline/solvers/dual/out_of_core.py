@@ -3,18 +3,18 @@
 Problem    min_w   |w|^2/2 + sum_i C_i max(0, 1 - y_i <x_i, w>)
 Dual       max_a   W(a) = sum_i a_i - |w|^2/2,   w = sum_i a_i y_i x_i,   0 <= a_i <= C_i
 
-Reading a row from a file costs far more than a step, so the most is made of what was read:
+Reading a row from a file costs far more than a step, so every row that was read is used as much as possible:
 
 - A *file sweep* reads blocks of rows. Files are often sorted, and sweeps in sorted order converge badly: w follows the
-  present block and forgets the others. So some blocks from all over the file are in memory together (each of these
+  current block and forgets the others. So several blocks from all over the file are in memory together (each of these
   cursors moves on in file order), and their rows are visited in turns, in random order within a block. Blocks that
   contribute little to the duality gap are read only every other time.
-- Active rows (not pressing against a bound) of a block are copied before it leaves memory, as many as fit. *Resident
-  sweeps* over the copies follow, with hard shrinking and adaptive frequencies as in memory, until what they can still
-  gain is small compared with what the file sweep saw.
+- Before a block leaves memory, its active rows (those not pressing against a bound) are copied, as many as fit.
+  *Resident sweeps* over the copies follow, with hard shrinking and adaptive frequencies as in memory, until what they
+  can still gain is small compared with what the file sweep saw.
 
-A file sweep over all blocks verifies what the others have reached. Dual variables and w are always those of the whole
-problem: every step of either sweep increases the same W, so the optimum is the one that is found in memory.
+A file sweep over all blocks verifies the result. Dual variables and w always belong to the whole problem: every step of
+either kind of sweep increases the same W, so the optimum is the same as in memory.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from ..visit_order import fill_from_accounts, new_accounts, shuffle_first, total
 from .active_sweep import Seen, visit_active
 from .resident_rows import Part, Shelf
 
-MORE_PASSES = 1  # over the active rows of blocks while they are in memory, after the first
+MORE_PASSES = 1  # additional passes over the active rows of blocks while they are in memory
 MOST_RESIDENT = 12  # sweeps over the resident rows between two file sweeps
-RESIDENT_DONE = 0.05  # share of the file sweep's gap terms that resident rows may have when the file is read again
-UNKNOWN_GAP = 1e300  # so large that no run reads all files to check it: resident rows do not know the gap
-LOW_BLOCK = 0.1  # a block with less than this share of the blocks' mean gap is skipped once
-TURNS, SHORTEST_TURN = 16, 128  # a part's visits are cut into so many turns, of at least so many visits
+RESIDENT_DONE = 0.05  # the file is read again once resident gap terms are this fraction of the file sweep's
+UNKNOWN_GAP = 1e300  # resident rows do not know the gap; a gap this large makes no run read all files to check it
+LOW_BLOCK = 0.1  # a block with less than this fraction of the blocks' mean gap is skipped once
+TURNS, SHORTEST_TURN = 16, 128  # number of turns that a part's visits are cut into; least visits per turn
 
 
 class Sweeper:
-    """What sweeps of both kinds share: one w, one D_ref, one generator."""
+    """What both kinds of sweep share: w, D_ref, and the random generator."""
 
     def __init__(self, state: State, run: Run, preferences: Preferences) -> None:
         self.state, self.run, self.preferences = state, run, preferences
@@ -67,7 +67,7 @@ class Sweeper:
         return Part(block.rows, variables, self._accounts[inside], A)
 
     def visit(self, parts: list[Part], thresholds: Thresholds, once: bool) -> list[Seen]:
-        """Visit rows of ``parts`` in turns: each of A once, or as often as their preferences say. Some leave A."""
+        """Visit the rows in A of ``parts`` in turns, once each or as often as their preferences say; some leave A."""
         run, state = self.run, self.state
         n_active = max(1, sum(part.A.size for part in parts))
         total = sum(total_preference(part.variables.p, part.A, run.shuffles) for part in parts)
@@ -96,7 +96,7 @@ class Sweeper:
 
 
 def _turns(sizes: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Cut schedules of these ``sizes`` into turns; yields whose turn it is, from where to where."""
+    """Cut schedules of these ``sizes`` into turns; yields whose turn it is, and its begin and end."""
     lengths = [max(SHORTEST_TURN, -(-size // TURNS)) for size in sizes]
     for turn in range(TURNS):
         left = False
@@ -109,7 +109,7 @@ def _turns(sizes: list[int]) -> Iterator[tuple[int, int, int]]:
 
 
 def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
-    """Run the out-of-core hybrid on ``state`` until it is done (or ``run`` ends it)."""
+    """Run the out-of-core hybrid on ``state`` until it has converged or ``run`` ends it."""
     blocks = state.problem.data.blocks
     assert blocks is not None
     while not blocks.in_use.acquire(timeout=SLICE_SECONDS):
@@ -122,11 +122,11 @@ def out_of_core(state: State, run: Run, preferences: Preferences = Preferences()
 
 
 def _sweeps(sweeper: Sweeper, shelf: Shelf, n_blocks: int) -> None:
-    """Sweep over the files and over the shelf, in alternation."""
+    """Sweep over the files and over the shelf in turn."""
     run = sweeper.run
     gaps, skipped = np.full(n_blocks, inf), np.zeros(n_blocks, dtype=bool)
     thresholds = inner = before = Thresholds()
-    resident, file_gap = 0, 0.0  # resident sweeps since the file was read, and the gap terms seen then
+    resident, file_gap = 0, 0.0  # resident sweeps since the file was last read, and the gap terms seen in that sweep
     for _ in run.sweeps():
         if resident == 0:
             due = skipped | (gaps >= LOW_BLOCK * gaps.mean())
@@ -185,6 +185,6 @@ def resident_sweep(sweeper: Sweeper, shelf: Shelf, thresholds: Thresholds) -> Se
 
 
 def _all_of(seen: list[Seen]) -> Seen:
-    """Return what the parts of a sweep have seen together."""
+    """Merge what the parts of a sweep have seen."""
     steps, v_min, v_max, D_ref, gain, gap, gain_at_p_max = zip(*(seen or [Seen()]), strict=True)
     return Seen(sum(steps), min(v_min), max(v_max), D_ref[-1], sum(gain), sum(gap), sum(gain_at_p_max))

@@ -1,4 +1,4 @@
-"""Rows that stay in memory while the others are read from files: copies of those that are still active."""
+"""Rows that stay in memory while the others are read from files: copies of the active ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...kernels.variables import Variables
 
 @dataclass
 class Part:
-    """Rows of a block that are visited: all of a block that was read, or copies of its active ones.
+    """The rows of a block that are visited: all of them, or copies of the active ones.
 
     ``rows``, ``variables`` and ``accounts`` are numbered as in the block; A lists the rows to visit, in order.
     """
@@ -28,10 +28,10 @@ class Part:
 
 
 class Shelf:
-    """Copies of active rows, a part for each block, within a number of bytes.
+    """Copies of active rows, one part per block, within ``capacity`` bytes.
 
-    If not all active rows fit, free variables (not zero, not at a bound) come first: others may never move again.
-    Then those with the largest preferences.
+    If not all active rows fit, rows with free variables (not zero, not at a bound) come first, since others may never
+    move again; then those with the largest preferences.
     """
 
     def __init__(self, loss: Loss, n_blocks: int, capacity: int) -> None:
@@ -42,7 +42,7 @@ class Shelf:
         self._taken, self._wanted = np.zeros((2, n_blocks), dtype=np.int64)
 
     def keep(self, number: int, part: Part) -> None:
-        """Replace what is kept of block ``number`` by copies of the active rows of ``part``."""
+        """Replace what is kept of block ``number`` with copies of the active rows of ``part``."""
         rows, p = part.rows, part.variables.p
         self.parts.pop(number, None)
         self._taken[number] = self._wanted[number] = 0
@@ -63,7 +63,7 @@ class Shelf:
             self._taken[number] = pointers + int(_bytes_of(rows, A).sum())
 
     def share_out(self) -> None:
-        """Set what a block may take so that small wishes are met whole and the large ones share the rest."""
+        """Set how many bytes a block may take: small requests are met in full, large ones share the rest."""
         wanted = np.sort(self._wanted)
         before = np.concatenate(([0], np.cumsum(wanted)[:-1]))
         levels = (self._capacity - before) // np.arange(wanted.size, 0, -1)
@@ -76,13 +76,13 @@ class Shelf:
 
 
 def _bytes_of(rows: CsrRows | OnesRows, A: Indices) -> Counts:
-    """Return what the entries of each row of A take."""
+    """Return how many bytes the entries of each row in A take."""
     per_entry = rows.indices.itemsize + (rows.data.itemsize if isinstance(rows, CsrRows) else 0)
     return per_entry * (rows.indptr[A + np.uint32(1)] - rows.indptr[A]).astype(np.int64)
 
 
 def _copy_of(rows: CsrRows | OnesRows, kept: Indices) -> CsrRows | OnesRows:
-    """Return a matrix of as many rows, all but ``kept`` empty."""
+    """Return a matrix with the same number of rows, all empty but ``kept``."""
     indptr = np.empty_like(rows.indptr)
     n = int(fill_pointers(rows, kept, indptr))
     arrays = [indptr, *(np.empty(n, array.dtype) for array in rows[1:-1])]
@@ -96,7 +96,7 @@ def _copy_of(rows: CsrRows | OnesRows, kept: Indices) -> CsrRows | OnesRows:
 
 @kernel
 def fill_pointers(rows: CsrRows | OnesRows, kept: Indices, indptr: Indices) -> Index:
-    """Fill ``indptr`` for a matrix with the rows ``kept`` (in order) of ``rows``, the others empty; returns its end."""
+    """Fill ``indptr`` of a copy of ``rows`` that is empty but for the rows ``kept`` (in order); returns its end."""
     n, at, k = np.uint64(indptr.size - 1), np.uint64(0), np.uint64(0)
     indptr[0] = 0
     for i in range(n):

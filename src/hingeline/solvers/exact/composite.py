@@ -20,9 +20,9 @@ from .interior import DenseRows, Pieces, Point
 from .smooth import LogisticPieces, sigmoid, stepped
 
 MOST_STEPS = 10
-SOLVED = Decimal("1e-20")  # promised decrease, as a share of the objective
-STRAIGHT = Decimal("0.02")  # least curvature of a row, as a share of its slope: flatter ones ask for steps without end
-NOTHING = Decimal("1e-25")  # share of the largest slope that is none
+SOLVED = Decimal("1e-20")  # promised decrease, as a fraction of the objective, at which the problem is solved
+STRAIGHT = Decimal("0.02")  # least curvature of a row, as a fraction of its slope: flatter rows give endless steps
+NOTHING = Decimal("1e-25")  # fraction of the largest slope that counts as zero
 
 
 class PenalisedLogistic(NamedTuple):
@@ -37,14 +37,14 @@ class PenalisedLogistic(NamedTuple):
 
     @property
     def largest(self) -> Vector:
-        """Empty: no weight is done without."""
+        """Empty: no weight is eliminated."""
         return np.empty(0)
 
     def tightened(self, at: Point) -> None:
         """Return None: there are no margins to keep."""
 
     def solved(self, check: Callable[[], None]) -> Point:
-        """Return the solution, or what is nearest to it of what was found."""
+        """Return the solution, or the best point that was found."""
         w = min((np.full(self.R.size, ZERO), self.start), key=self._objective)
         value, a = self._objective(w), self._slopes(w)
         for _ in range(MOST_STEPS):

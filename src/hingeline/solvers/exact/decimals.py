@@ -1,7 +1,7 @@
 """Vectors and matrices of decimal numbers, as many digits as it takes: NumPy arrays of ``Decimal``.
 
-A thousand times slower than float64, so for problems of some hundred values alone. With 80 digits, a system that
-float64 cannot tell from a singular one is solved like any other.
+Decimals are a thousand times slower than float64, so they are only for problems of a few thousand values. With 80
+digits, a system that float64 cannot tell from a singular one is solved like any other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_finite(values: Decimals) -> bool:
 
 
 class Cholesky:
-    """The factor of a symmetric positive definite matrix; a pivot that vanishes takes its variable out."""
+    """The factor of a symmetric positive definite matrix; a variable whose pivot vanishes is left out."""
 
     def __init__(self, H: Decimals) -> None:
         n, L = len(H), H.copy()

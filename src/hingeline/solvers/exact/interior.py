@@ -1,4 +1,4 @@
-"""An interior-point method in decimals, for problems so small and so hard that nothing else will do.
+"""An interior-point method in decimals, for small problems that are too hard for float64.
 
 Problem    min_w   sum_j (R_j w_j^2/2 + q_j w_j) + sum_g U_g max(0, max_{i in g} m_i) + sum_i max(0, m_i)^2/(2 delta_i)
            with m = c - Zw; pieces i of the first sum come in groups g, those of the second do not
@@ -6,7 +6,7 @@ Problem    min_w   sum_j (R_j w_j^2/2 + q_j w_j) + sum_g U_g max(0, max_{i in g}
 Every loss and penalty that is piecewise linear or quadratic is a sum of such pieces. With dual variables a >= 0, xi for
 what a group loses (delta a for a piece of the second sum), r = xi - m >= 0 and s = U - sum a >= 0, the conditions of
 optimality are  R w + q = Z'a,  a r = 0,  s xi = 0.  Newton's method solves them with mu in the place of 0, for ever
-smaller mu (Mehrotra, 1992). Neither scales nor dependent columns matter: there are digits enough.
+smaller mu (Mehrotra, 1992). Neither scales nor dependent columns matter: there are enough digits.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ...kernels.types import Indices, Vector
 from .decimals import ONE, ZERO, Cholesky, Decimals, floats, is_finite
 
 MOST_STEPS, MOST_IDLE = 150, 3  # in all; without progress, once the solution is good enough
-SOLVED, ENOUGH = Decimal("1e-22"), Decimal("1e-9")  # what optimality lacks, as a share of the objective; if need be
-NOTHING = Decimal("1e-400")  # objective that is zero
-TO_BOUNDARY = Decimal("0.995")  # share of the way to the nearest bound that a step may take
+SOLVED, ENOUGH = Decimal("1e-22"), Decimal("1e-9")  # relative optimality error: aimed at, and acceptable
+NOTHING = Decimal("1e-400")  # objective that counts as zero
+TO_BOUNDARY = Decimal("0.995")  # fraction of the way to the nearest bound that a step may take
 ROUNDING = Decimal(2) ** -52
 TIGHT = 4  # times what rounding makes of a score
-CHEAP = Decimal("1e-4")  # share of the objective that tighter pieces may cost
+CHEAP = Decimal("1e-4")  # fraction of the objective that tighter pieces may cost
 
 
 class Rows(Protocol):
-    """The rows Z of the pieces, by what is asked of them."""
+    """The rows Z of the pieces."""
 
     def times(self, w: Decimals) -> Decimals:
         """Return Z w."""
@@ -39,7 +39,7 @@ class Rows(Protocol):
         """Return Z'a."""
 
     def sizes(self, w: Decimals) -> Decimals:
-        """Return |Z| |w|: the sums of the sizes of what scores are summed up from."""
+        """Return |Z| |w|: the sums of the magnitudes of the terms of each score."""
 
     def gram(self, D: Decimals, share: Decimals, group: Indices) -> Decimals:
         """Return Z' D Z, less share g g' for each group, with g the sum of D_i z_i over it."""
@@ -48,7 +48,7 @@ class Rows(Protocol):
         """Return the largest value of each column."""
 
     def without(self, j: int) -> tuple[Rows, Decimals]:
-        """Return the rows without column ``j``, and that."""
+        """Return the rows without column ``j``, and that column."""
 
 
 class DenseRows:
@@ -166,7 +166,7 @@ class _Interior:
         self._r = np.concatenate([self._xi[p.group], p.delta * of_free]) - p.c
 
     def value_and_lacking(self) -> tuple[Decimal, Decimal]:
-        """Return the size of the objective, and what complementarity and stationarity lack of it."""
+        """Return the size of the objective, and the errors in complementarity and stationarity."""
         p, w, of_free = self._p, self.w, self.a[self._n :]
         lacking = self.a @ self._r + self._s @ self._xi + self.a @ np.abs(self._unequal())
         for R, left, value in zip(p.R, self._stationarity(), w, strict=True):
@@ -175,7 +175,7 @@ class _Interior:
         return squares / 2 + abs(p.q @ w) + p.U @ self._xi, lacking
 
     def step(self) -> bool:
-        """Take a predictor and a corrector step; tells whether that led anywhere."""
+        """Take a predictor and a corrector step; tells whether that made progress."""
         count = self.a.size + self._s.size
         mu = (self.a @ self._r + self._s @ self._xi) / count
         self._factor()
@@ -231,7 +231,7 @@ class _Interior:
         return w, a, of_r - self._r / self.a * a, s, of_xi - self._xi / self._s * s
 
     def _longest(self, *changes: Decimals) -> Decimal:
-        """Return the share of the changes, a whole step at the most, that leaves nothing negative."""
+        """Return the largest fraction of the changes, at most 1, that leaves nothing negative."""
         longest = ONE / TO_BOUNDARY
         for values, change in zip((self.a, self._r, self._s, self._xi), changes, strict=True):
             for value, by in zip(values, change, strict=True):

@@ -1,9 +1,9 @@
-"""What is left of small problems that float64 could not solve: solved in decimals, rounded, and certified.
+"""Small problems that float64 could not solve: solved in decimals, rounded, and certified.
 
-If rounding has ended an engine at a gap that is not good, there may still be a model in float64 that is: the optimum to
-more digits, rounded. If that costs too much (at large C, and for columns that cancel each other), margins get room for
-rounding, and weights are rounded one after the other, the coarsest first; the others are solved for again each time, so
-that they make good what it has cost.
+If rounding has ended an engine at a large gap, there may still be a good model in float64: the optimum to more digits,
+rounded. If rounding costs too much (at large C, or if columns cancel each other), margins get room for rounding, and
+weights are rounded one after the other, the coarsest first. The others are solved for again each time, so that they
+compensate for the rounding.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Exact(Protocol):
 
     @property
     def pieces(self) -> Any:
-        """The problem, which can be ``solved``, ``tightened`` and done ``without`` a weight."""
+        """The problem, which can be ``solved``, ``tightened``, and solved ``without`` one of its weights."""
 
     def dual_variables(self, at: Point, check: Callable[[], None]) -> Vector | Matrix:
         """Return the dual variables of the solution, rounded and feasible."""
@@ -64,7 +64,7 @@ def finished(
 ) -> Solution:
     """Return a better solution if the problem is small and this one has stalled; else this one.
 
-    ``make`` returns the problem in decimals, ``keep`` what a solution has of a model.
+    ``make`` returns the problem in decimals, ``keep`` the attributes that a solution takes from a model.
     """
     if solution.stop_reason not in ("rounding", "stalled") or solution.certificate.gap <= GOOD_GAP:
         return solution
@@ -114,16 +114,16 @@ def best_model(exact: Exact, check: Callable[[], None]) -> Model | None:
 
 
 def _tight(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | None:
-    """Return weights in float64 whose margins have room for rounding; None if that is not to be had."""
+    """Return weights in float64 whose margins have room for rounding; None if there are none."""
     tight = pieces.tightened(point)
     found = tight and tight.solved(check)
     return None if found is None else floats(found.w)
 
 
 def _one_by_one(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | None:
-    """Return weights in float64: the one whose last digit moves scores most first, then the others given that.
+    """Return weights rounded to float64 one by one: first the one whose last digit moves scores most.
 
-    None if they are too many, or cannot be done without.
+    Returns None if there are too many weights, or if the problem cannot be solved without one of them.
     """
     out, left, largest = floats(point.w), list(range(point.w.size)), pieces.largest
     if not 1 < len(left) <= MOST_ROUNDED or not largest.size:

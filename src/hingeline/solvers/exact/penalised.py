@@ -21,8 +21,8 @@ from .interior import DenseRows, Point
 from .last_resort import Model, finished
 from .rows import ExactRows, weights_and_variables
 
-NOTHING = Decimal("1e-20")  # share of the largest score that a weight makes which is zero
-LEAST_ROOM = Decimal("0.01")  # share of their bounds that dual variables keep, at the least
+NOTHING = Decimal("1e-20")  # a weight whose contribution to scores is below this fraction of the largest is zero
+LEAST_ROOM = Decimal("0.01")  # least fraction of their bounds that dual variables keep
 MOST_ROOMS, MOST_SHRINKS = 5, 20
 SHRUNK = 1.0 - 2.0**-52
 

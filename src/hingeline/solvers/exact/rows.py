@@ -22,11 +22,11 @@ from .interior import DenseRows, Pieces, Point
 from .last_resort import Model, finished
 from .smooth import LogisticPieces
 
-FEW, MOST_PASSES = 4, 4  # times the columns: rows that take what rounding has made of Z'alpha; tries to stay in bounds
-LEAST = 1e-6  # share of the largest dual variable that others may change by
-UNBALANCED = 1e-14  # what the condition of a free intercept may lack, as a share of all dual variables
-AT_LIMIT = 1.0 - 1e-15  # share of a limit that is the limit, rounded
-NOTHING = 1e-20  # share of the largest dual variable that is none
+FEW, MOST_PASSES = 4, 4  # rows, per column, that take up the rounding in Z'alpha; attempts to stay in bounds
+LEAST = 1e-6  # fraction of the largest dual variable that others may change by
+UNBALANCED = 1e-14  # violation of a free intercept's constraint, as a fraction of all dual variables, that is allowed
+AT_LIMIT = 1.0 - 1e-15  # fraction of a limit that counts as the limit, rounded
+NOTHING = 1e-20  # fraction of the largest dual variable that counts as zero
 
 
 def finished_rows(problem: Problem, solution: Solution, stop: Stop, *, free: bool, cancelled: Any = None) -> Solution:
@@ -37,7 +37,7 @@ def finished_rows(problem: Problem, solution: Solution, stop: Stop, *, free: boo
 
 
 def weights_and_variables(model: Model) -> dict[str, Any]:
-    """Return what a solution has of a model."""
+    """Return the attributes that a solution takes from a model."""
     return {"w": model.w[:-1], "intercept": float(model.w[-1]), "alpha": model.alpha}
 
 
@@ -100,7 +100,7 @@ class ExactRows:
         return out
 
     def model(self, w: Vector, alpha: Vector) -> Model:
-        """Return the model with its certificate, from margins that are rounded but once."""
+        """Return the model with its certificate, from margins that are rounded only once."""
         loss, exact, own = self._problem.loss, decimals(w), alpha[self._which]
         m = floats(self._c - self._Z @ exact)
         of_rows = list(zip(m.tolist(), own.tolist(), self._C, strict=True))
@@ -114,7 +114,7 @@ class ExactRows:
 
 
 def _within(a: float, low: float, high: float) -> float:
-    """Return a dual variable inside of its limits; next to one of them, that is rounding."""
+    """Return a dual variable inside its limits; the difference to one of them is only rounding."""
     if a >= AT_LIMIT * high:
         return high
     return low if a <= AT_LIMIT * low else max(a, low)

@@ -16,15 +16,15 @@ from .decimals import ONE, ZERO, Cholesky, Decimals, floats
 from .interior import Point
 
 MOST_STEPS, MOST_HALVINGS = 150, 60
-SOLVED = Decimal("1e-24")  # promised decrease, as a share of the objective
-FAR = 5000  # margin at which the loss is straight to more digits than there are
-ENOUGH = Decimal("0.1")  # share of the promised decrease that a step must bring
+SOLVED = Decimal("1e-24")  # promised decrease, as a fraction of the objective, at which the problem is solved
+FAR = 5000  # margin beyond which the loss is linear to all 80 digits
+ENOUGH = Decimal("0.1")  # fraction of the promised decrease that a step must bring
 
 
 def stepped(
     objective: Callable[[Decimals], Decimal], w: Decimals, step: Decimals, value: Decimal, promised: Decimal
 ) -> tuple[Decimals, Decimal] | None:
-    """Go along ``step``, halved until the objective falls by its share of what was promised; None if it never does."""
+    """Go along ``step``, halved until the objective falls by ENOUGH of what was promised; None if it never does."""
     tau = ONE
     for _ in range(MOST_HALVINGS):
         ahead = objective(w + tau * step)
@@ -61,7 +61,7 @@ class LogisticPieces(NamedTuple):
         return (self.R * w * w).sum() / 2 + sum(losses, ZERO)
 
     def solved(self, check: Callable[[], None]) -> Point | None:
-        """Return the solution, to some 20 digits; None if there is none to be found."""
+        """Return the solution to about 20 digits; None if there is none."""
         w = np.full(self.R.size, ZERO)
         value = self.objective(w)
         for _ in range(MOST_STEPS):

@@ -77,14 +77,14 @@ class ExactSoftmax:
 
     @property
     def largest(self) -> Vector:
-        """Empty: no weight is done without."""
+        """Empty: no weight is eliminated."""
         return np.empty(0)
 
     def tightened(self, at: Point) -> None:
         """Return None: there are no margins to keep."""
 
     def solved(self, check: Callable[[], None]) -> Point | None:
-        """Return the solution, to some 20 digits; None if there is none to be found."""
+        """Return the solution to about 20 digits; None if there is none."""
         C, rows = decimals(self._C), np.arange(self._y.size)
         W = np.full((self._R.size, self._k), ZERO)
         value = self._objective(W)

@@ -16,7 +16,7 @@ from .quadratic import DenseQuadratic
 
 
 def solve_exactly(quadratic: DenseQuadratic, goal: float, most: int) -> float:
-    """Minimise the model to violations of ``goal`` times the scale of a column, by ``most`` steps; returns the gain."""
+    """Minimise the model to violations of ``goal`` times a column's scale, in ``most`` steps; returns the gain."""
     H, G, l1, z, _ = quadratic
     began_at, G_there, gain = z.copy(), G.copy(), 0.0
     for _ in range(most):

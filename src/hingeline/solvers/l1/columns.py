@@ -1,7 +1,7 @@
 """Columns: the data matrix as the engines of L1-regularised problems see it, one feature at a time.
 
-A feature's entries lie together, with the numbers of their rows. The intercept is one more column, stored like the
-others. Turned round from rows once, for all the problems over the same data.
+A feature's entries are stored together, with the indices of their rows. The intercept is one more column, stored like
+the others. Rows are transposed once for all problems over the same data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
 from ...kernels.types import Counts, Index, Indices, Vector
 from ...runtime.pace import Pace
 
-FEW_COLUMNS = 400  # up to which the Hessian is computed from rows, and nothing needs the columns themselves
+FEW_COLUMNS = 400  # below which the Hessian is computed from rows, and nothing needs the columns themselves
 FIRST_ENTRIES = 2**18  # moved into their columns in a first slice
 
 

@@ -1,11 +1,11 @@
 """Feasible dual variables of a problem with an L1 or elastic-net penalty, from the slopes of its losses.
 
-The dual asks for |v_j| <= l1_j if l2_j = 0, v = sum_i alpha_i s_i x_i, and for v_j = 0 if column j is the free
-intercept's. Variables that nearly obey are scaled: the heavier side down so that both weigh the same, then all by one
-factor.
+The dual requires |v_j| <= l1_j if l2_j = 0, with v = sum_i alpha_i s_i x_i, and v_j = 0 if column j is the free
+intercept's. Variables that nearly satisfy this are scaled: the heavier side down so that both weigh the same, then all
+by one factor.
 
-At large C they obey roughly at best, since rounding in a score is multiplied by C. Then they are corrected first: v_j
-is known at the optimum if w_j is not zero, and the least change that leads there, relative to the variables, is
+At large C they satisfy it only roughly, since rounding in a score is multiplied by C. Then they are corrected first:
+v_j is known at the optimum if w_j is not zero, and the smallest relative change of the variables that leads there is
 alpha_i <- alpha_i (1 + s_i <x_i, lambda>)  with  sum_i |alpha_i| x_i x_i' lambda = what is missing in v.
 """
 
@@ -24,8 +24,8 @@ from ..newton_equation import solve_scaled
 from ..weighted_gram import WeightedGram
 from .products import Products, add_exactly
 
-VISIBLE = 1e-9  # share of l1: rounding in X' r that is worth a product of twice the precision
-SPARE = 1e-12  # share of l1 that is left free, so that one such product is mostly enough
+VISIBLE = 1e-9  # fraction of l1: rounding in X' r that is worth a product in twice the precision
+SPARE = 1e-12  # fraction of l1 that is left free, so that one such product is usually enough
 MOST_SHRINKS = 20  # of dual variables that rounding keeps on making infeasible
 
 Point = tuple[Vector, Vector]  # alpha and v
@@ -61,7 +61,7 @@ class DualPoints:
         return t * alpha, np.where(self._free, 0.0, -t * g)
 
     def corrected(self, alpha: Vector, r: Vector, w: Vector) -> list[Point]:
-        """Return the variables corrected for what is known at weights like w, and then scaled, if anything is."""
+        """Return the variables corrected by what is known at weights like w, then scaled; empty if nothing is known."""
         known = np.flatnonzero((self._bounded & (w != 0.0)) | self._free)
         if known.size == 0:
             return []
@@ -93,7 +93,7 @@ class DualPoints:
             for begin, end in self._pace.slices(n):
                 add_diagonal(self._data.rows, ones, squares, begin, end)
             self._lengths = np.sqrt(squares)
-        roundings = min(n + 2.0, 4.0 * sqrt(n + 2.0))  # the most there can be; far more than there will be
+        roundings = min(n + 2.0, 4.0 * sqrt(n + 2.0))  # the worst case; four times the typical size
         return roundings * UNIT_ROUNDOFF * sqrt(squared_length(alpha)) * self._lengths
 
 

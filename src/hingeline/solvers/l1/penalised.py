@@ -23,7 +23,7 @@ from .dual_point import DualPoints, Point
 from .expansion import Expansion, RowLosses, expand, row_terms
 from .products import ByColumns, ByRows, Products
 
-FINE_GAP = 1e-4  # up to which no dual point is corrected
+FINE_GAP = 1e-4  # gap up to which no dual point is corrected
 
 
 class Penalised:
@@ -60,7 +60,7 @@ class Penalised:
         self.pace.between = self.products.pace.between = between
 
     def soften(self, softness: float) -> None:
-        """Multiply C by ``softness`` in all that steps see; certificates are of the problem itself in any case."""
+        """Multiply C by ``softness`` for steps; certificates always use the original problem."""
         self.softness = softness
         self._last = None
         np.multiply(self._row_losses.C, softness, out=self._softened.C)
@@ -90,7 +90,7 @@ class Penalised:
         return change
 
     def move(self, d: Vector, u: Vector, tau: float, caution: float) -> None:
-        """Go to where the last ``look`` was, w + tau d with the scores f + tau u; ``slopes`` come after it."""
+        """Go to the point of the last ``look``, w + tau d with the scores f + tau u; call ``slopes`` afterwards."""
         if tau > 0.0:
             self.w += tau * d
             self.f += tau * u
@@ -113,10 +113,10 @@ class Penalised:
         self.expand()
 
     def certify_afresh(self, pace: Pace) -> Certificate:
-        """Return the certificate of w, its scores computed afresh: that of the model, if nothing moves any more.
+        """Return the certificate of w with recomputed scores: that of the model, if nothing moves any more.
 
-        At large C the slopes at these scores are mostly rounding. Those of the scores that steps have updated, whose
-        errors add up in another way, may be a better dual point; or one that is corrected.
+        At large C the slopes at these scores are mostly rounding. The slopes at the scores that steps have updated,
+        whose errors add up differently, may be a better dual point; so may a corrected one.
         """
         if self._last is not None:
             return self._last
@@ -143,7 +143,7 @@ class Penalised:
             points.append(self._best_point)
         found = [(self._certificate(point, pace), point) for point in points]
         certificate, self._best_point = min(found, key=lambda each: each[0].gap)
-        if certificate.gap > 1.0:  # variables of zero certify more
+        if certificate.gap > 1.0:  # zeros certify a smaller gap
             self._best_point = np.zeros_like(self.alpha), np.zeros_like(self.w)
             certificate = self._certificate(self._best_point, pace)
         return certificate
@@ -173,6 +173,6 @@ class Penalised:
         return Snapshot(self.w[:-1].copy(), self.problem.data.rows.bias * float(self.w[-1]))
 
     def floor(self) -> float:
-        """Return about what rounding makes of a violation: u times the size of the sums that make the gradient."""
+        """Estimate the rounding error of a violation: u times the size of the sums in the gradient."""
         norm = sqrt(float(self.r @ self.r)) * sqrt(float(np.sum(self.problem.data.q)))
         return UNIT_ROUNDOFF * (1.0 + norm)

@@ -63,10 +63,10 @@ def train_primal(
     callback: Callable[[Progress], Any] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Solution:
-    """Solve ``problem`` with the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2 in the place of |w|^2/2.
+    """Solve ``problem`` with the penalty l1_ratio |w|_1 + (1 - l1_ratio) |w|^2/2 instead of |w|^2/2.
 
-    ``columns`` are those of the problem's data (``columns_if_many``: once for many problems). ``alpha0``, the start,
-    holds weights here, the intercept's last.
+    ``columns`` are those of the problem's data (``columns_if_many``, computed once for many problems). ``alpha0`` holds
+    the weights to start from, the intercept's last.
     """
     engine = stepwise_engine(solver, "with an L1 penalty")
     if not 0.0 <= l1_ratio <= 1.0:
@@ -125,7 +125,7 @@ def _is_all_on_one_side(primal: Penalised) -> bool:
 
 
 def _iterate(engine: ProximalNewton, run: Run) -> None:
-    """Take proximal Newton steps until done (or ``run`` ends it).
+    """Take proximal Newton steps until converged or ``run`` ends it.
 
     At large C rows sit close to the bend of their loss, and steps may be cut short again and again. Then the problem is
     softened: C begins small and grows by GROWTH, with a few steps each, so that rows change sides one after the other.
@@ -153,10 +153,11 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
 
 
 def _reached(primal: Penalised, run: Run) -> tuple[float, float]:
-    """Return what is compared with tol, and the gap if it is known; sets the run's dual then.
+    """Return what is compared with tol, and the gap if it is known; then it also sets the run's dual.
 
-    A violation below tol counts if that of the model is, its scores computed afresh, and if its gap is good. Before, a
-    gap is for the history alone: it takes as long as a part of a step, so it is computed more and more rarely.
+    A violation below tol counts only if the model's violation, with recomputed scores, is below tol too and its gap is
+    good. Before that, gaps serve only the history: each costs a part of a step, so they are computed more and more
+    rarely.
     """
     if primal.softness < 1.0:
         return inf, inf
@@ -177,13 +178,13 @@ def _is_power_of_two(n: int) -> bool:
 
 
 class Stall:
-    """Steps that have brought nothing: the violation has not halved, and the objective fallen by next to nothing."""
+    """Counts steps without progress: the violation has not halved, and the objective has hardly fallen."""
 
     def __init__(self) -> None:
         self._violation, self._objective, self._steps, self._taken = inf, inf, 0, 0
 
     def is_long(self, primal: Penalised, goes_on: bool) -> bool:
-        """Count a step; tells whether to give up. One after which the next can do no more counts as many."""
+        """Count a step; tells whether to give up. A step after which the next can do no more counts as several."""
         objective = primal.objective
         if primal.violation < BETTER * self._violation or objective < self._objective - WORTH_A_STEP * abs(objective):
             self._violation, self._objective, self._steps = min(primal.violation, self._violation), objective, 0

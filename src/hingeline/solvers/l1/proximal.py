@@ -13,14 +13,14 @@ from .lasso import lasso
 from .one_weight import Seen
 from .penalised import Penalised
 
-MOST_SWEEPS = 128  # of a sub-problem: one as long as there is caution, then twice as many after each good prediction
-MUCH_BETTER, BETTER, AS_PREDICTED, POOR = 1.3, 1.05, 0.75, 0.25  # shares of the predicted gain that a step achieves
+MOST_SWEEPS = 128  # of a sub-problem: one while there is caution, then twice as many after each good prediction
+MUCH_BETTER, BETTER, AS_PREDICTED, POOR = 1.3, 1.05, 0.75, 0.25  # achieved gain of a step over the predicted gain
 LESS_CAUTION, MORE_CAUTION = 0.1, 0.3  # after a step of a good model; after a step that was cut short
-SUFFICIENT, SHORTER, MOST_CUTS = 0.01, 0.5, 40  # line search: share of the promised decrease, next step, tries
-MOST_EVALUATIONS, LINE_ACCURACY = 100, 1e-2  # of a search for the lowest point; share of the slope that is as good as 0
-SHORT, TINY = 0.1, 1e-6  # shares of a step that tell of trouble: with some rows, and with rounding
-NOISE = 1e-15  # share of the objective below which a change is hidden by rounding
-NEW_COLUMNS, GROWTH = 1000, 1.0  # columns that may join the working set: so many, and so many times its size
+SUFFICIENT, SHORTER, MOST_CUTS = 0.01, 0.5, 40  # line search: fraction of the promised decrease, factor, attempts
+MOST_EVALUATIONS, LINE_ACCURACY = 100, 1e-2  # search for the lowest point: evaluations, fraction of slope that is zero
+SHORT, TINY = 0.1, 1e-6  # fractions of a step that indicate trouble: with some rows, and with rounding
+NOISE = 1e-15  # relative change of the objective that rounding hides
+NEW_COLUMNS, GROWTH = 1000, 1.0  # columns that may join the working set: this many, or this many times its size
 
 
 class ProximalNewton:
@@ -80,8 +80,8 @@ class ProximalNewton:
     def _move(self, d: Vector, u: Vector) -> tuple[float, bool]:
         """Go from w along d, with u = X d, as far as the objective falls enough.
 
-        Returns the share of the way, and whether the objective's rounding hides what the step does. The share of the
-        predicted gain that the step achieves says how far to trust the next model.
+        Returns the fraction of the way, and whether rounding of the objective hides the effect of the step. The
+        fraction of the predicted gain that the step achieves decides how far to trust the next model.
         """
         primal = self.primal
         caution, at = primal.caution, primal.penalty(primal.w)
@@ -121,8 +121,8 @@ class ProximalNewton:
     def _lowest(self, d: Vector, u: Vector, slope: float) -> float:
         """Return where the objective is lowest between w and w + d.
 
-        Halves of the step would come to rest before the bend of the row that is in the way, again and again; the lowest
-        point lies beyond, and the next model knows of the row.
+        Halving the step would stop short of the bend of the same row again and again. The lowest point lies beyond the
+        bend, so the next model includes the row.
         """
         primal = self.primal
         at = beginning(slope)

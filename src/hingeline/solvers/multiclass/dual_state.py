@@ -20,12 +20,12 @@ from .twin_steps import settle_twins
 from .twins import Twins
 
 STRETCHES = (1.0 + 2.0**-40, 1.0 + 2.0**-36, 1.0 + 2.0**-32, 1.0 + 2.0**-28)
-SMALL_GAP, NO_GAP = 1e-6, 1e-10  # relative gaps: one that is good enough, and one that no stretch makes worth a thought
+SMALL_GAP, NO_GAP = 1e-6, 1e-10  # relative gaps: good enough; too small to be worth stretching for
 
 
 @dataclass
 class DualState:
-    """The dual variables of all examples, and weights: those of the variables, or an engine's own, near to them."""
+    """The dual variables of all examples, and weights: summed up from them, or an engine's own, close to that sum."""
 
     data: Data
     examples: Examples
@@ -34,7 +34,7 @@ class DualState:
     def refresh(self, pace: Pace) -> Certificate:
         """Make the variables feasible, compute their weights, and return the exact certificate.
 
-        Weights of an engine's own stay as they are, and their distance from those of the variables is part of the gap.
+        An engine's own weights are kept, and their distance from the weights of the variables is part of the gap.
         """
         n, own = self.data.n_rows, self.examples.w.copy()
         examples = self.examples
@@ -47,26 +47,26 @@ class DualState:
             apart = 0.5 * squared_length(own - examples.w)
             examples.w[:] = own
         certificate = self._certificate(apart, pace)
-        if self.has_own_weights and certificate.gap > 1.0:  # variables of zero certify more
+        if self.has_own_weights and certificate.gap > 1.0:  # zeros certify a smaller gap
             examples.alpha[:] = 0.0
             certificate = self._certificate(0.5 * squared_length(own), pace)
         return certificate
 
     def _certificate(self, apart: float, pace: Pace) -> Certificate:
-        """Return the certificate of weights that add ``apart`` to the gap."""
+        """Return the certificate of weights whose distance adds ``apart`` to the gap."""
         parts = (certify_examples(self.examples, begin, end) for begin, end in pace.slices(self.data.n_rows))
         return sum_parts(parts).certificate(0.5 * squared_length(self.examples.w), apart)
 
     def take(self, alpha: Matrix, w: Vector) -> None:
-        """Go on from these variables, and weights that are not summed up from them."""
+        """Continue from these variables, and from weights that are not summed up from them."""
         self.examples.alpha[:], self.examples.w[:] = alpha, w
         self.has_own_weights = True
 
     def stretch(self, pace: Pace) -> None:
-        """Lengthen an engine's own weights a little, if the gap stays as good or becomes better.
+        """Lengthen an engine's own weights a little, if the gap does not become worse.
 
-        At large C, margins that rounding makes too short by one unit in the last place may be most of the gap, seen or,
-        worse, unseen. A factor that is larger than rounding takes them away, and costs next to nothing.
+        At large C, margins that rounding makes one unit in the last place too short may be most of the gap, whether it
+        shows or not. A factor slightly larger than rounding removes them and costs almost nothing.
         """
         if not self.has_own_weights:
             return
@@ -93,13 +93,13 @@ class DualState:
         return Snapshot(np.ascontiguousarray(W[:, :-1]), self.data.rows.bias * W[:, -1], alpha.copy())
 
     def floor(self) -> float:
-        """Return about what rounding makes of a violation at the optimum."""
+        """Estimate the violation that rounding leaves at the optimum."""
         lengths = 2.0 * weighted_lengths(np.abs(self.examples.alpha).max(axis=1), self.data.q)
         return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * lengths)
 
 
 def dual_state(problem: Problem, k: int, alpha0: Matrix | None) -> DualState:
-    """Return the variables at ``alpha0`` (moved into the box) or zero; rows of zeros at one of their optima."""
+    """Return the state at ``alpha0`` (moved into the box) or zero; rows of zeros get one of their optima."""
     data, y = problem.data, problem.y
     C = np.broadcast_to(np.asarray(problem.C, dtype=np.float64), data.n_rows).copy()
     alpha = np.zeros((data.n_rows, k))

@@ -11,7 +11,7 @@ from ...kernels.rows import Rows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from .row_verbs import class_axpy, class_scores
 
-NEAR_BOUND = 1e-6  # share of C_i that the other entries may miss if a_iy sits at it: rounding in an engine
+NEAR_BOUND = 1e-6  # fraction of C_i by which the other entries may differ if a_iy is C_i: an engine's rounding
 
 
 class Examples(NamedTuple):

@@ -43,8 +43,8 @@ class Seen(NamedTuple):
 def threshold(D: Vector, total: float) -> tuple[float, int]:
     """Return beta with sum_c max(0, D_c - beta) = total, and how many entries exceed it, at least one.
 
-    If the total is tiny beside the entries of D, these are moved so that the largest is 0: then even a tiny total
-    counts. From below, so that each round only drops entries (Michelot's method); two or three rounds are the rule.
+    If the total is tiny compared with the entries of D, these are shifted so that the largest is 0: then even a tiny
+    total counts. beta grows from below, so each round only drops entries (Michelot's method); usually two or three.
     """
     largest = D[0]
     for c in range(1, D.size):
@@ -75,7 +75,7 @@ def best_entry(D: float, beta: float, above: int, q: float, U: float, C: float) 
 
 @kernel
 def slack_at_vertex(G: Vector, alpha: Vector, y: Index, C: float, live: Indices, n: int) -> float:
-    """How firmly an example sits at a corner of its box: by how much its class leads the others; -1 if it does not.
+    """Return how firmly an example sits at a corner of its box: the lead of its class over the others; -1 if not.
 
     The corners are alpha = 0, led by y, and alpha_y = C, alpha_c = -C, led by c. G holds the scores of live[:n].
     """
@@ -187,7 +187,7 @@ def visit_examples(
             continue
         violation, term = live_terms(G, a, yi, Ci, mine, n)
         v = max(v, violation)
-        gap += term if once else term / p[i]  # seldom visited examples stand for more
+        gap += term if once else term / p[i]  # rarely visited examples count for more
         if shrinks:
             n = live_classes(G, a, yi, Ci, mine, n)
             n_live[i] = n

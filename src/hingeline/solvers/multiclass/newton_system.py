@@ -16,8 +16,8 @@ from ...kernels.types import Counts, Flags, Index, Indices, Matrix, Vector
 from ...runtime.pace import Pace
 from .smoothed_examples import Responses
 
-WIDE = 32  # columns of dense rows from which on BLAS multiplies blocks faster than the kernel
-BLOCK = 4096  # rows that are copied for it at a time
+WIDE = 32  # columns of dense rows from which BLAS multiplies blocks faster than the kernel
+BLOCK = 4096  # rows that are copied for BLAS at a time
 
 
 def hessian(rows: Rows, responses: Responses, n_weights: int, pace: Pace) -> Matrix:
@@ -139,7 +139,7 @@ def add_block(H: Matrix, above: Index, left: Index, curvature: float, indices: C
         gaps += indices[r] != np.uint64(r)
     for r in range(n):
         row, v = H[above + indices[r]], curvature * values[r]
-        if gaps == 0:  # neighbours: the compiler makes vectors of them
+        if gaps == 0:  # adjacent columns: the compiler vectorises the loop
             for s in range(np.uint64(n)):
                 row[left + s] += v * values[s]
         else:

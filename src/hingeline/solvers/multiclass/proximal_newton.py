@@ -6,9 +6,9 @@ Gradient   w - sum_i alpha_i (x) x_i        Hessian   I + sum_i J_i (x) x_i x_i'
 psi_i is the loss of example i, smoothed around abar_i with sigma_i = q_i/kappa. At the minimum of the sum, abar <-
 alpha, and a new stage begins with a larger kappa (stages.py).
 
-Weights are the method's own, and not summed up from alpha: at large C that sum would be rounding. The gap includes
-their distance. Up to ``LARGEST_SYSTEM`` unknowns the Hessian is factorised; beyond, conjugate gradients ask for its
-products.
+Weights are the method's own, and not summed up from alpha: at large C that sum would be mostly rounding. The gap
+includes their distance. Up to ``LARGEST_SYSTEM`` unknowns the Hessian is factorised; beyond, conjugate gradients use
+its products.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from .newton_system import hessian, inside_bounds
 from .precise import PreciseExamples
 from .smoothed_examples import Responses, along_line, respond, score_examples
 
-LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, which Ctrl-C has to wait for
-MOST_PRODUCTS, CG_ACCURACY = 200, 0.05  # of a Newton step by conjugate gradients; share of the residual left by it
+LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, during which Ctrl-C waits
+MOST_PRODUCTS, CG_ACCURACY = 200, 0.05  # conjugate gradients: most products per step; fraction of the residual left
 NARROWEST = 1e-4  # sigma_i is at least this over C_i: a variable may go from one bound to the other
-LINE_ACCURACY = 1e-3  # share of the slope that is as good as zero
-NO_RISE = 1e-8  # of an objective, relative: too much to be rounding
-UNSEEN = 1e-14  # decrease, over the terms it is the sum of, that a line search cannot see for rounding
+LINE_ACCURACY = 1e-3  # fraction of the slope that counts as zero
+NO_RISE = 1e-8  # relative rise of the objective that is too large to be rounding
+UNSEEN = 1e-14  # decrease, relative to the terms it is summed from, that rounding hides from a line search
 LARGEST_PRECISE = 100_000  # examples times weights of a problem that is worth twice the precision
 SMALL_GAP = 1e-6  # relative
-SHARES = (1.0, 0.1, 0.01)  # of a step, to be tried if rounding misled the line search
+SHARES = (1.0, 0.1, 0.01)  # fractions of a step to try if rounding misled the line search
 
 
 def proximal_newton(state: DualState, run: Run) -> None:
-    """Run the method on ``state`` until it is done (or ``run`` ends it)."""
+    """Run the method on ``state`` until it has converged or ``run`` ends it."""
     with blas().limit(limits=1, user_api="blas"):
         try:
             _newton(state, run)
@@ -75,7 +75,7 @@ class SmoothedProblem:
         self._precise: PreciseExamples | None = None
         if precise:
             self._precise = PreciseExamples(data.rows, self.responses, data.n_features + 1)
-        self._low = np.zeros_like(self.w)  # what w is short of, if scores are precise
+        self._low = np.zeros_like(self.w)  # the low-order part of w, if scores are precise
         self._examples = examples
         self._longest = sqrt(2.0 * data.largest_q)
         self.next_stage(1.0)
@@ -91,7 +91,7 @@ class SmoothedProblem:
         return self._precise is not None
 
     def next_stage(self, factor: float) -> None:
-        """Centre the smoothing at the present responses, with ``factor`` times kappa."""
+        """Centre the smoothing at the current responses, with ``factor`` times kappa."""
         self.kappa *= factor
         C, _, _, _, abar, alpha = self.responses
         abar[:] = alpha
@@ -102,7 +102,7 @@ class SmoothedProblem:
         self._respond(0.0, self.responses.G)
 
     def _place(self) -> None:
-        """Compute G at w afresh."""
+        """Recompute G at w."""
         C, _, y, G, _, _ = self.responses
         if self._precise is not None:
             G[:] = self._precise.differences(self.w, self._low, 1.0)
@@ -123,7 +123,7 @@ class SmoothedProblem:
         self.violation, self.moved = max(violations), sum(moved)
         self.primal = self.size = 0.5 * length + sum(losses)
         self._objective = 0.5 * length + sum(smooth)
-        self.gap_at_v = sum(gaps)  # as far as w = v holds
+        self.gap_at_v = sum(gaps)  # the gap if w were v
         self.gap = self.gap_at_v + 0.5 * distance
         self.error = self._longest * sqrt(distance)  # of a violation at w, if w = v is wanted
         if self._precise is not None:  # w is the model, and its distance matters for the gap alone
@@ -154,9 +154,9 @@ class SmoothedProblem:
         return scores
 
     def step(self) -> float:
-        """Go to the minimum along Newton's direction; returns the decrease that it promised (twice).
+        """Go to the minimum along Newton's direction; returns twice the decrease that it promised.
 
-        Infinity if the objective rises whatever share of the step is taken: rounding makes nonsense of it.
+        Returns infinity if the objective rises for any fraction of the step: then rounding has spoiled the direction.
         """
         if self._precise is not None:
             return self._step_precisely(self._precise)
@@ -174,7 +174,7 @@ class SmoothedProblem:
         return inf
 
     def _step_precisely(self, examples: PreciseExamples) -> float:
-        """Do as ``step`` does, with scores and weights in twice the precision."""
+        """Do what ``step`` does, with scores and weights in twice the precision."""
         solved = solved_by_rows(examples, -self._residual, is_free=False)
         if solved is None:
             return inf
@@ -203,7 +203,7 @@ class SmoothedProblem:
         return np.ascontiguousarray(solve_scaled(H, -by_class).reshape(self.k, -1).T).ravel()
 
     def _direction_by_products(self) -> Vector:
-        """Return about Newton's direction, by conjugate gradients."""
+        """Return approximately Newton's direction, by conjugate gradients."""
         inside, stiffness = inside_bounds(self.responses), self.responses.stiffness[:, None]
         inside[inside.sum(axis=1) < 2] = False
         sizes = np.maximum(inside.sum(axis=1, keepdims=True), 1)

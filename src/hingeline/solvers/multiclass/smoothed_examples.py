@@ -5,8 +5,8 @@ sum_c p_c = C_i. Minus  sigma_i |p - pbar|^2/2  it is smooth in the scores, and
 
     p = the projection of  pbar + G/sigma_i  onto the simplex,      curvature  (I - 11'/|S|)/sigma_i  on its support S.
 
-The dual variables are alpha_c = C_i [c = y_i] - p_c. Everything is told in them: at large C they are tiny beside p_y,
-which would round them away.
+The dual variables are alpha_c = C_i [c = y_i] - p_c. Everything is computed from them: at large C they are tiny
+compared with p_y, which would round them away.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .row_verbs import class_scores
 
 
 class Responses(NamedTuple):
-    """G of all examples, and the responses of their losses, smoothed around abar; C_i = 0 does not respond.
+    """G of all examples, and the responses of their losses, smoothed around abar; rows with C_i = 0 do not respond.
 
-    What is added to all G of an example changes nothing.
+    Adding a constant to all G of an example changes nothing.
     """
 
     C: Vector

@@ -1,10 +1,10 @@
 """Examples with equal rows and different labels: Crammer and Singer's sub-problem of all of them at once.
 
-Such examples contradict each other, and pull w to and fro: a step of one undoes that of the other, except for a drift
-of about 1/q_i in their alpha, so that about C_i q_i steps of single examples are needed to reach the bounds. Together
+Such examples contradict each other and pull w back and forth: a step of one undoes that of the other, except for a
+drift of about 1/q_i in their alpha, so about C_i q_i steps of single examples are needed to reach the bounds. Together
 they cost one look at the row: with s_c = <x, w_c>, a step of member i changes s by q delta and needs nothing else. Each
 round takes a step of every member, and then goes on along the sum of these steps as far as that gains: if they cancel
-each other in w, nothing but the bounds stops it.
+each other in w, only the bounds stop it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .row_verbs import class_axpy, class_scores
 from .twins import Twins
 
 MOST_ROUNDS = 30
-NOISE = 1e-12  # share of a gain's terms below which it is what rounding left of them
+NOISE = 1e-12  # a gain below this fraction of its terms is only rounding
 NEAR_BOUND = 1e-14  # relative distance at which alpha sits at its bound
-WORTH_A_ROUND = 0.1  # share of what was gained so far that the last round must have added
+WORTH_A_ROUND = 0.1  # fraction of the gain so far that the last round must have added
 
 
 @kernel

@@ -1,10 +1,10 @@
 """Dual variables for free intercepts: moved until sum_i alpha_ic = 0 holds for each class, within their simplices.
 
-Intercepts that are not regularised add these conditions to the dual, and a dual value bounds the optimum from below
-only if they hold. Engines end near to them. What is left is taken by the change of the probabilities that intercepts
-would make, to first order: it costs next to nothing, since it moves what is between its bounds, and one step is enough
-unless a probability would become negative. If that does not do, classes with too much are scaled down, and each row
-gives what it has lost to those with too little, in the same proportions.
+Intercepts that are not regularised add these constraints to the dual, and a dual value bounds the optimum from below
+only if they hold. Engines end close to them. The rest is removed by changing the probabilities as a change of the
+intercepts would, to first order. That costs almost nothing, since it moves what is between its bounds, and one step is
+enough unless a probability would become negative. If that fails, classes with too much are scaled down, and each row
+gives what it has lost to the classes with too little, in the same proportions.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..newton_equation import solve_scaled
 from .softmax_rows import change
 
 MOST_ROUNDS = 10
-NEGLIGIBLE = 1e-15  # sum, over that of the sizes, that rounding may leave
+NEGLIGIBLE = 1e-15  # sum, relative to the sum of magnitudes, that rounding may leave
 LONGEST = 1.0  # change of a score by one step
 
 
 def balance_classes(alpha: Matrix, C: Vector, y: Indices) -> None:
-    """Make ``alpha`` keep the conditions of free intercepts; its rows stay in their simplices."""
+    """Make ``alpha`` satisfy the constraints of free intercepts; its rows stay in their simplices."""
     sums, size = class_sums(alpha)
     for _ in range(MOST_ROUNDS):
         largest = float(np.abs(sums).max())
@@ -76,7 +76,7 @@ def _transport(alpha: Matrix, C: Vector, y: Indices, sums: Vector) -> None:
 
 @exact_kernel
 def class_sums(alpha: Matrix) -> tuple[Vector, float]:
-    """Sums of alpha_ic over the rows, as if they were added up to twice as many digits, and the sum of all sizes."""
+    """Return the sums of alpha_ic over the rows, added up in twice the precision, and the sum of all magnitudes."""
     k = alpha.shape[1]
     total, lost, size = np.zeros(k), np.zeros(k), 0.0
     for i in range(alpha.shape[0]):

@@ -9,8 +9,8 @@ with H(p) = -sum_c p_c log(p_c). The gap is summed over rows, each term >= 0:
     P - D = |w - sum_i a_i (x) x_i|^2/2 + sum_i C_i KL(p_i, softmax(f_i)).
 
 Newton's method finds w (newton_softmax.py); the dual variables that go with it are made feasible before they are
-certified (class_balance.py). If columns are far from zero and the data are small, X is centred, which the intercepts
-undo. A class without weight has no optimal free intercept but minus infinity: it gets one that is far below the others.
+certified (class_balance.py). If columns are far from zero and the data are small, X is centred, and the intercepts
+compensate. The optimal free intercept of a class without weight is minus infinity: it gets one far below the others.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .softmax_state import SoftmaxState, softmax_state
 
 SOLVERS = (AUTO, NEWTON, NEWTON_CG)
 ACCURATE = 1e-10  # violation to which small problems are solved
-MOST_RESTARTS, TIGHTER = 3, 0.1  # with so many times the tolerance, if the exact violation is above it
+MOST_RESTARTS, TIGHTER = 3, 0.1  # restarts, and the factor of tol for each, if the exact violation is above tol
 NEVER = 1e3  # by how much the intercept of a class without weight is below the least of the others
 
 
@@ -62,9 +62,9 @@ def train_multinomial(
 ) -> Solution:
     """Train on rows of class numbers ``codes``.
 
-    ``alpha0`` are weights to start from, of shape (n_classes, n_features + 1), those of the constant feature last: a
-    primal method begins there. The solution's ``w`` has shape (n_classes, n_features), its ``intercept`` (n_classes,),
-    its ``alpha`` (n_rows, n_classes), with w_c = sum_i alpha_ic x_i.
+    ``alpha0`` holds weights to start from, since the method is primal: shape (n_classes, n_features + 1), those of the
+    constant feature last. The solution's ``w`` has shape (n_classes, n_features), its ``intercept`` (n_classes,), its
+    ``alpha`` (n_rows, n_classes), with w_c = sum_i alpha_ic x_i.
     """
     if solver not in SOLVERS:
         raise ValueError(f'solver="{solver}" does not train multinomial problems: use one of {", ".join(SOLVERS)}.')
@@ -134,11 +134,11 @@ class _Used(NamedTuple):
     ----------
     problem : Problem
     n_classes : int
-        Classes of the original problem.
+        Number of classes of the original problem.
     classes : ndarray
-        Those that the problem has.
+        Those that remain in ``problem``.
     mean : ndarray
-        What its rows are less by; empty: nothing.
+        What was subtracted from its rows; empty if nothing was.
     """
 
     problem: Problem
@@ -148,7 +148,7 @@ class _Used(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, n_classes: int, free_intercept: bool) -> _Used:
-        """Return what is solved in the place of ``problem``."""
+        """Return the problem that is solved instead of ``problem``."""
         if not free_intercept:
             return cls(problem, n_classes, np.arange(n_classes), np.empty(0))
         counted = np.broadcast_to(np.asarray(problem.C) > 0.0, problem.data.n_rows)

@@ -11,8 +11,8 @@ Any dual variables a in the simplices certify w: with rho = w - sum_i a_i (x) x_
 
     P - D = |rho|^2/2 + sum_i C_i KL(a_i, softmax(f_i)).
 
-Those of w itself are one choice, and rho is the gradient. Better, in the end, is what Newton's equation proposes, the
-variables changed to first order: they leave rho = (1 - tau) gradient + tau r, and gap terms of fourth order in p.
+The variables of w itself are one choice; then rho is the gradient. Near the end, what Newton's equation proposes is
+better: the variables changed to first order leave rho = (1 - tau) gradient + tau r, and gap terms of fourth order in p.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from ..stop import GOOD_GAP
 from .hessian import losses_hessian
 from .softmax_state import SoftmaxState
 
-LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, which Ctrl-C has to wait for
+LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, during which Ctrl-C waits
 WORTH_A_FACTOR = 150.0  # values of a row, times classes, up to which a Hessian costs less than products
 SMALL_SYSTEM = 300  # unknowns that are factorised whatever that costs
 ONE_THREAD_ANYWAY = 32  # unknowns; BLAS starts no threads for matrices as small as this
 MOST_PRODUCTS = 250  # of conjugate gradients per step
-FORCING = 0.1  # what they may leave of the gradient
+FORCING = 0.1  # fraction of the gradient that they may leave
 LINE_ACCURACY = 0.1
-FEASIBLE = 0.1  # share of a probability that a proposal has to leave
+FEASIBLE = 0.1  # fraction of a probability that a proposal has to leave
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
-SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective: beyond, rounding has it
-NO_DECREASE = 1e-13  # of the objective, relative: too small to show
+SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective below which it is lost in rounding
+NO_DECREASE = 1e-13  # relative decrease of the objective that is too small to show
 STALLED, HOPELESS = 3, 20  # steps in a row that promise nothing: if the gap is clear, and in any case
 CLEAR_GAP = 1e-6  # relative; above it training goes on even if rounding seems to have ended it
 PATIENCE = 30  # steps without progress
@@ -53,7 +53,7 @@ MOST_STEPS = 1000  # however small the progress: rounding may make it last for e
 
 
 def newton_softmax(state: SoftmaxState, run: Run, *, by_products: bool = False) -> None:
-    """Run Newton's method on ``state`` until it is done (or ``run`` ends it); without a factor if ``by_products``."""
+    """Run Newton's method on ``state`` until it converges or ``run`` ends it; without a factor if ``by_products``."""
     with nullcontext() if state.w.size <= ONE_THREAD_ANYWAY else one_blas_thread():
         _descend(_Point(state, run, by_products), state, run)
 
@@ -80,7 +80,7 @@ def _descend(point: _Point, state: SoftmaxState, run: Run) -> None:
 
 
 class _Point:
-    """A point of the descent: w, the gradient there, and the dual variables ``alpha`` that certify most of it."""
+    """A point of the descent: w, its gradient, and the dual variables ``alpha`` that give the smallest gap."""
 
     def __init__(self, state: SoftmaxState, run: Run, by_products: bool) -> None:
         self._state, self._run = state, run
@@ -100,7 +100,7 @@ class _Point:
         return self.w.size <= SMALL_SYSTEM or per_row * self._k <= WORTH_A_FACTOR or len(self._t) <= self.w.size
 
     def _locate(self) -> None:
-        """Take down objective and gradient at w."""
+        """Store objective and gradient at w."""
         losses, v = self._state.respond(self.w, self._run.passes)
         u = self._state.regularised(self.w)
         self.primal = 0.5 * float(u @ u) + losses
@@ -112,10 +112,10 @@ class _Point:
         self.gap, self.reached = 0.5 * self._squared(self.gradient), self._longest * sqrt(self._squared(self.gradient))
 
     def _squared(self, rho: Vector) -> float:
-        """Return the squared length of rho when free intercepts' conditions are kept.
+        """Return a bound on |rho|^2 after the constraints of free intercepts are satisfied.
 
-        What the conditions lack is then taken from some rows, which moves the weights of the variables by so many times
-        as much as the longest row is long, at the most.
+        To satisfy them, some rows' variables change by the violation, which moves the weights by at most the violation
+        times the length of the longest row.
         """
         squared = float(rho @ rho)
         if self._state.is_free:
@@ -126,7 +126,7 @@ class _Point:
 
     @property
     def is_finite(self) -> bool:
-        """Whether objective and gap are numbers that a model can have."""
+        """Whether objective and gap are finite."""
         return isfinite(self.primal) and isfinite(self.gap)
 
     @property
@@ -135,7 +135,7 @@ class _Point:
         return self.gap <= CLEAR_GAP * self.primal
 
     def step(self) -> float:
-        """Go to the minimum along Newton's direction; returns the decrease that it promised (twice)."""
+        """Go to the minimum along Newton's direction; returns twice the decrease that it promised."""
         state, run = self._state, self._run
         p, r = self._direction()
         decrement = -float(self.gradient @ p)
@@ -178,7 +178,7 @@ class _Point:
         diagonal[diagonal <= 0.0] = 1.0
         length = sqrt(float(self.gradient @ self.gradient))
         enough = min(FORCING, length / (1.0 + length)) * length
-        if self._run.stop.gap_tol is not None:  # what r adds to the gap is to be a small part of what is allowed
+        if self._run.stop.gap_tol is not None:  # r must add only a small part of the allowed gap
             enough = min(FORCING * length, max(enough, sqrt(0.2 * self._run.stop.gap_tol * self.primal)))
         p, r, n_products = conjugate_gradients(
             self._times_hessian, lambda r: r / diagonal, self.gradient, enough, MOST_PRODUCTS
@@ -198,7 +198,7 @@ class _Point:
         state, k, n_weights = self._state, self._k, self.w.size // self._k
         H = losses_hessian(state.at, n_weights, self._blocks)
         H.flat[:: len(H) + 1] += np.tile(state.regularised(np.ones_like(self.w)).reshape(-1, k)[:, 0], k)
-        if state.is_free:  # moving all intercepts by the same changes nothing
+        if state.is_free:  # moving all intercepts by the same amount changes nothing
             intercepts = slice(n_weights - 1, None, n_weights)
             H[intercepts, intercepts] += max(float(H.diagonal()[intercepts].mean()), 1e-300) / k
         by_class = np.ascontiguousarray(self.gradient.reshape(-1, k).T).ravel()

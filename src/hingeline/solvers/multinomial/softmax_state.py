@@ -107,7 +107,7 @@ class SoftmaxState:
     def refresh(self, pace: Pace) -> Certificate:
         """Make the dual variables feasible, and return the exact certificate of the weights with them.
 
-        If they certify nothing, zero takes their place: it is feasible, and its dual value is zero.
+        If they certify nothing, they are set to zero, which is feasible and has a dual value of zero.
         """
         u, at = self.regularised(self.w), self.at
         self.scores_of(self.w, at.scores, pace)
@@ -136,13 +136,13 @@ class SoftmaxState:
         return Snapshot(np.ascontiguousarray(W[:, :-1]), self.data.rows.bias * W[:, -1], self.alpha.copy())
 
     def floor(self) -> float:
-        """Return about what rounding makes of a violation at the optimum."""
+        """Estimate the violation that rounding leaves at the optimum."""
         lengths = 2.0 * weighted_lengths(np.abs(self.alpha).max(axis=1), self.data.q)
         return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * lengths)
 
 
 def softmax_state(problem: Problem, k: int, is_free: bool) -> SoftmaxState:
-    """Return the state at weights of zero: with free intercepts, those of the classes' shares."""
+    """Return the state at weights of zero; free intercepts start from the class frequencies."""
     data, y = problem.data, problem.y
     C = np.broadcast_to(np.asarray(problem.C, dtype=np.float64), data.n_rows).copy()
     w = np.zeros((data.n_features + 1) * k)

@@ -1,1 +1,1 @@
-"""Newton's method: smoothed, proximal, by factors or by products."""
+"""Newton's method for smooth and smoothed losses, by Cholesky factors or conjugate gradients."""

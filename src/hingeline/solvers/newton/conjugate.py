@@ -1,4 +1,4 @@
-"""Conjugate gradients: H p = -r without H itself, which is known by its products alone."""
+"""Conjugate gradients: solve H p = -r with products H d alone, without H itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from math import inf
 
 import numpy as np
 
-CURVED, PASSED = 0.5, 0.02  # what a row costs in a product, in steps of coordinate descent, with and without curvature
+CURVED, PASSED = 0.5, 0.02  # cost of a row in a product with and without curvature, in steps of coordinate descent
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows ends the loop, and is not part of p
+@np.errstate(over="ignore", invalid="ignore")  # an overflow ends the loop and never enters p
 def conjugate_gradients(
     product: Callable[[np.ndarray], np.ndarray],
     precondition: Callable[[np.ndarray], np.ndarray],
@@ -18,11 +18,11 @@ def conjugate_gradients(
     enough: float,
     most: int,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return p and what is left, r + H p, once that is at most ``enough`` long, and how many products it took.
+    """Return p, the residual r + H p, and the number of products; stops when |r + H p| is at most ``enough``.
 
     Vectors may be arrays of another library, on a device.
 
-    ``most`` products are not exceeded; a p of fewer products than it takes is a direction of descent all the same.
+    It takes at most ``most`` products; if that is too few, p is still a direction of descent.
     """
     p, r = 0.0 * r, 1.0 * r
     z = precondition(r)
@@ -32,10 +32,10 @@ def conjugate_gradients(
         n_products += 1
         Hd = product(d)
         curvature = float(d @ Hd)
-        if not 0.0 < curvature < inf:  # rounding: p is as good as it gets
+        if not 0.0 < curvature < inf:  # rounding: p cannot get better
             break
         step = rz / curvature
-        if not step * step * float(d @ d) < inf:  # rounding is all the curvature there is
+        if not step * step * float(d @ d) < inf:  # the curvature is nothing but rounding
             break
         p += step * d
         r += step * Hd
@@ -48,5 +48,5 @@ def conjugate_gradients(
 
 
 def steps_worth(curved: int, n_rows: int) -> float:
-    """Return what a product with I + Z' S Z costs, in steps of coordinate descent, if ``curved`` rows are in it."""
+    """Return the cost of a product with I + Z' S Z with ``curved`` rows in S, in steps of coordinate descent."""
     return CURVED * curved + PASSED * (n_rows - curved)

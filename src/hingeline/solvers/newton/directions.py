@@ -20,19 +20,19 @@ from .conjugate import steps_worth
 from .factor import factored
 from .regulariser import Regulariser
 
-LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, which Ctrl-C has to wait for
+LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, during which Ctrl-C waits
 LARGEST_BLOCK = 20_000_000  # entries of a dense block of rows
 WORTH_BLAS_THREADS = 500  # rows of a Cholesky factor
-FORCING = 0.1  # what conjugate gradients may leave of the residual
+FORCING = 0.1  # fraction of the residual that conjugate gradients may leave
 MOST_PRODUCTS = 250  # of conjugate gradients per step
-DAMPING = (1e-14, 1e-2)  # share of its diagonal that is added to the Hessian: what rounding is worth; at the most
+DAMPING = (1e-14, 1e-2)  # fraction of its diagonal added to the Hessian: least (rounding) and most
 HEALTHY = 1e11  # condition number up to which a factor needs neither scaling nor refinement
-SHORT_STEP, LONG_STEP = 1e-4, 0.5  # steps along the direction that ask for more damping, and for less
-TINY = 10_000  # rows times columns; not worth any bookkeeping
+SHORT_STEP, LONG_STEP = 1e-4, 0.5  # step lengths below which damping grows, and above which it falls
+TINY = 10_000  # rows times columns, up to which bookkeeping does not pay
 
 
 class Curved(NamedTuple):
-    """A point as a direction sees it.
+    """What the search for a direction needs to know about a point.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Curved(NamedTuple):
     scale : curvature of a row over its entry in the band
     delta : width of the smoothing
     band_size : rows in the band
-    moved : rows whose band entry is not the one that the Gram matrix knows of
-    is_flat : whether nothing curves the objective along a free intercept
+    moved : rows whose band entry differs from the one in the Gram matrix
+    is_flat : whether the objective has no curvature along a free intercept
     """
 
     residual: Vector
@@ -61,8 +61,8 @@ class Directions:
 
     Attributes
     ----------
-    damping : share of its diagonal that is added to the next Hessian
-    condition : of the last Hessian, scaled: the largest ratio of a diagonal entry to its pivot
+    damping : fraction of its diagonal that is added to the next Hessian
+    condition : largest ratio of a diagonal entry to its pivot in the last Hessian, scaled
     """
 
     def __init__(self, shards: Shards, run: Run, regulariser: Regulariser) -> None:
@@ -75,12 +75,12 @@ class Directions:
         """Forget the Gram matrix: the band has changed unseen."""
         self._G: Matrix = np.zeros((0, 0))
 
-    @np.errstate(over="ignore", invalid="ignore")  # smoothing may be so narrow: such directions are not taken
+    @np.errstate(over="ignore", invalid="ignore")  # very narrow smoothing may overflow: such directions are not taken
     def find(self, at: Curved) -> tuple[Vector, Vector | None]:
-        """Solve (I + Z_B' S Z_B) p = -residual; returns p, and what is left of the equation if it is not exact.
+        """Solve (I + Z_B' S Z_B) p = -residual; returns p, and the equation's residual if p is not exact.
 
-        By a Cholesky factor in the smaller of the two dimensions, or by conjugate gradients. If rounding leaves nothing
-        that leads downwards, p is the gradient's direction, each entry over its curvature.
+        Uses a Cholesky factor in the smaller of the two dimensions, or conjugate gradients. If rounding leaves no
+        descent direction, p is the negative gradient with each entry divided by its curvature.
         """
         if at.is_flat:
             return self._if_flat(at), np.full_like(at.residual, inf)
@@ -116,7 +116,7 @@ class Directions:
         return None if block is None else self._from_block(*block, at)
 
     def _from_hessian(self, H: Matrix, at: Curved) -> Vector | None:
-        """Return the direction by H, of which the upper triangle is read.
+        """Return the direction from the upper triangle of H.
 
         A free intercept is eliminated last: without it, no eigenvalue is below 1.
         """
@@ -155,7 +155,7 @@ class Directions:
     def _solved(self, H: Matrix, B: Matrix, least: float) -> Matrix | None:
         """Return H^-1 B by a Cholesky factor of the lower triangle of H; None if there is none.
 
-        No eigenvalue of H is below ``least``, and none is above its trace: mostly that is enough to trust the factor.
+        The eigenvalues of H lie between ``least`` and its trace: usually that is enough to trust the factor.
         """
         n_threads = self._run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
         with blas_threads(n_threads) if n_threads > 1 else nullcontext():
@@ -172,7 +172,7 @@ class Directions:
             return np.column_stack([solve(b) for b in B.T])
 
     def _by_products(self, at: Curved) -> tuple[Vector, Vector]:
-        """Solve by conjugate gradients, preconditioned by the diagonal, roughly."""
+        """Solve approximately by conjugate gradients, preconditioned by the diagonal."""
         scale, diagonal = at.scale, self._diagonal(at)
         enough = FORCING * sqrt(float(at.residual @ at.residual))
         how = (diagonal, scale, self._regulariser.is_free, enough, MOST_PRODUCTS)
@@ -187,7 +187,7 @@ class Directions:
         return diagonal
 
     def _gram(self, at: Curved) -> Matrix:
-        """Return sum over the band of C_i z_i z_i', by what entered and left it since, or afresh if that is less."""
+        """Return sum over the band of C_i z_i z_i': updated by the rows that entered or left, or anew if cheaper."""
         n = self._shards.n_weights
         afresh = self._is_tiny or len(self._G) != n or at.moved >= at.band_size
         if afresh:
@@ -204,5 +204,5 @@ class Directions:
 
 
 def is_tiny(shards: Shards) -> bool:
-    """Tell whether a problem is so small that bookkeeping costs more than it spares."""
+    """Tell whether a problem is so small that bookkeeping costs more than it saves."""
     return shards.n_rows * (shards.n_weights - 1) < TINY

@@ -1,8 +1,8 @@
 """Cholesky factors that survive badly scaled and dependent columns.
 
-H is scaled to a unit diagonal before it is factored, H -> D^-1/2 H D^-1/2, so that one bound tells for all columns what
-rounding may have made of a pivot. The unit diagonal is raised by ``damping``, and by more if a pivot fails: the
-solution is then that of a matrix nearby, which is a direction of descent all the same.
+H is scaled to a unit diagonal before it is factored, H -> D^-1/2 H D^-1/2, so that one bound on the rounding error of a
+pivot holds for all columns. The unit diagonal is raised by ``damping``, and by more if a pivot fails: the solution is
+then that of a matrix nearby, which is still a direction of descent.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class Factor:
         self.condition = 1.0 / float(factor.diagonal().min()) ** 2  # largest ratio of a diagonal entry to its pivot
 
     def solve(self, b: Vector) -> Vector:
-        """Return H^-1 b, about."""
+        """Return H^-1 b approximately."""
         x, _ = lapack.dpotrs(self._factor, b / self._root, lower=True)
         return np.asarray(x / self._root)
 
     def solve_refined(self, b: Vector) -> Vector:
-        """Return H^-1 b, corrected once by what it leaves of the equation."""
+        """Return H^-1 b with one step of iterative refinement."""
         x = self.solve(b)
         left = blas.dsymv(-1.0, self._H, x, beta=1.0, y=b, lower=True)
         return np.asarray(x + self.solve(left))

@@ -3,14 +3,14 @@
 Problem    min_w   |w|^2/2 + sum_i psi_i(m_i)      (shards/kernels.py; m_i = m_i(0) - <z_i, w>, z_i = s_i x_i)
 Gradient   w - Z' alpha(w)        Hessian   I + sum over the band of s_i z_i z_i'
 
-For a smooth loss psi_i is the loss itself. For the others it is smoothed around abar (at first the middle of the box;
-for the hinge C/2, the Huberised hinge) at width delta; when w is optimal for it, a free variable's violation is sigma_i
-|alpha_i - abar_i|, at first delta at the most, later 2 delta. Then abar <- alpha, a smaller delta, and again: the
-method of multipliers for the dual, whose fixed point is the exact optimum. Each sub-problem takes a few Newton steps
-with an exact line search on the stored Zw, Zp.
+For a smooth loss psi_i is the loss itself. Other losses are smoothed around abar (at first the middle of the box; for
+the hinge C/2, which gives the Huberised hinge) with width delta. When w is optimal for the smoothed problem, a free
+variable's violation is sigma_i |alpha_i - abar_i|: at most delta at first, later at most 2 delta. Then abar <- alpha,
+delta shrinks, and the next stage begins. This is the method of multipliers for the dual, whose fixed point is the exact
+optimum. Each sub-problem takes a few Newton steps with an exact line search on the stored Zw, Zp.
 
-If rows are many for each weight, a sample of them goes through the wide stages, and all of them begin at its w. If
-neither features nor rows of the band are few, conjugate gradients solve for the step, roughly.
+If there are many rows per weight, a sample of the rows goes through the wide stages, and its w is the start for all
+rows. If there are many features and many rows in the band, conjugate gradients solve for the step approximately.
 """
 
 from __future__ import annotations
@@ -32,47 +32,47 @@ from ..state import State
 from ..stop import Stop
 from .smoothed import CLEAR_GAP, NO_DECREASE, Smoothed
 
-DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: at first, and for stages that gain FAST
-WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # near to a known solution: the share of the margins' way, in the same units
+DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: the first, and that of stages that gain FAST
+WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # first width near a known solution: fraction of how far margins move; least
 NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
-CLOSE = 4.0  # times what is asked for: a new centre is enough from here on, the width stays while that gains enough
-LOOSE = 3e-2  # promised decrease, as a share of the gap, at which a stage that is not the last one ends
-SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in so many is sampled; less is not worth it
-SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # rows of a sample, at the least
-SAMPLE_DELTA = 0.1  # width at which the sample has told what it can
-SMOOTH_STEPS = 3  # after which it has, if the loss is smooth: further ones fit its rows, and no others
+CLOSE = 4.0  # within this factor of the goal, only the centre changes; the width stays while that gains enough
+LOOSE = 3e-2  # promised decrease, as a fraction of the gap, at which a stage other than the last ends
+SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in this many is sampled; the least for which a sample pays
+SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # least number of sampled rows per weight
+SAMPLE_DELTA = 0.1  # width at which the sample has no more to tell
+SMOOTH_STEPS = 3  # steps after which it has no more to tell, if the loss is smooth: further ones only fit its own rows
 ONE_THREAD_ANYWAY = 32  # weights; BLAS starts no threads for matrices as small as this
-WORTH_KEEPING = 0.5  # times the best violation so far; better ones are kept when a stage is solved
+WORTH_KEEPING = 0.5  # fraction of the best violation so far, below which a point is kept when a stage is solved
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
-MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has but one
+MOST_STEPS, MOST_IF_SMOOTH = 60, 600  # of a stage; a smooth loss has only one stage
 SMALL_DECREMENT = 1e-6  # promised decrease over |w|^2: near the end
-FALLING = 0.1  # by what the decrease falls that is too small to show, if it is not rounding's
-FAR = 2.0  # times the objective at w = 0: a start that is worse has come from weights that rounding made
-IDLE = 20  # stages (steps, if the loss is smooth) in a row that make nothing smaller: there is no progress any more
-NOTHING = 1e-14  # gap, relative, that a narrower stage cannot make smaller; if the residual is large, it is rounding's
-MOST_WORSE = 3  # steps whose dual variables certify less than those of a step before, if columns depend on each other
+FALLING = 0.1  # a decrease too small to measure must fall by this factor per step, or it is rounding
+FAR = 2.0  # times the objective at w = 0: a worse start comes from weights that are mostly rounding
+IDLE = 20  # stages (steps, if the loss is smooth) in a row without any progress
+NOTHING = 1e-14  # relative gap that a narrower stage cannot reduce; if the residual is large, it is rounding
+MOST_WORSE = 3  # steps whose dual variables certify less than earlier ones, if columns are nearly dependent
 FAILED_STAGES = 4  # sub-problems that rounding leaves unsolved before training ends
 
 
 def newton(state: State, run: Run) -> None:
-    """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
+    """Run Newton's method on ``state`` until it has converged or ``run`` ends it."""
     if state.w.size <= ONE_THREAD_ANYWAY:
         _newton(state, run)
-    else:  # threads of BLAS would keep the cores busy with waiting while ours work
+    else:  # idle BLAS threads would spin and take cores from our own threads
         with one_blas_thread():
             _newton(state, run)
 
 
 def sample_step(loss: Loss, n_rows: int, n_weights: int) -> int:
-    """Return k if one row in k makes a sample that is worth its cost, else 1."""
+    """Return k if a sample of one row in k is worth its cost, else 1."""
     per_weight = SAMPLED_IF_SMOOTH if loss.is_smooth else SAMPLED_PER_WEIGHT
     return step_between(LEAST_STEP, SAMPLE_STEP, n_rows, n_weights, per_weight)
 
 
 def _smoothed(state: State, run: Run) -> Smoothed:
-    """Return the smoothed problem where it begins: at the solution of a sample, if that is any good, else at w.
+    """Return the smoothed problem at its start: the solution of a sample, if that is good enough, else w.
 
-    A sample tells more than the sweeps of a phase before this one, but not more than a start that the user gave.
+    A sample is a better start than the sweeps of an earlier phase, but not better than one that the user gave.
     """
     shards, unit = state.shards, state.shards.mean_margin_at_zero()
     if state.near is not None and state.begins_near(run.n_iter):
@@ -91,9 +91,9 @@ def _smoothed(state: State, run: Run) -> Smoothed:
 
 
 def _solved_sample(state: State, run: Run, unit: float) -> tuple[Vector, float] | None:
-    """Return w and the width of the smoothing that a sample of the rows leads to; None if there is none, or it failed.
+    """Return w and the smoothing width from a sample of the rows; None if there is no sample, or it failed.
 
-    It is solved as far as that helps all rows.
+    The sample is solved only as accurately as that helps all rows.
     """
     shards = state.shards
     step = sample_step(shards.loss, shards.n_rows, shards.n_weights)
@@ -101,14 +101,14 @@ def _solved_sample(state: State, run: Run, unit: float) -> tuple[Vector, float] 
 
 
 def solution_of_sample(unit: float, free: bool, stop: Stop, part: Shards) -> tuple[Vector, float] | None:
-    """Return w and the width of the smoothing where ``part``, a sample, has told what it can; None if it failed."""
+    """Return w and the smoothing width at which the sample ``part`` has no more to tell; None if it failed."""
     sample = Smoothed(part, run_apart(stop), np.zeros(part.n_weights), DELTA_FIRST * unit, free)
     _approach(sample, SAMPLE_DELTA * unit)
     return (sample.w, sample.delta) if np.isfinite(sample.w).all() else None
 
 
 def _approach(smoothed: Smoothed, delta: float) -> None:
-    """Go through the stages down to the width ``delta``, no stage further than it is worth."""
+    """Go through the stages down to the width ``delta``, each only as far as it pays."""
     for _ in range(SMOOTH_STEPS if smoothed.is_smooth else MOST_STEPS):
         decrement = smoothed.step()
         if not smoothed.is_finite:
@@ -133,9 +133,9 @@ def _newton(state: State, run: Run) -> None:
 
 
 class _Best:
-    """The w of the smoothed problem that certifies most, with its dual variables.
+    """The w of the smoothed problem with the smallest gap, and its dual variables.
 
-    If values are large, rounding of alpha moves Z' alpha by far more than the w that Newton's method has found.
+    If values are large, Z' alpha has far larger rounding errors than the w that Newton's method has found.
     """
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class _Best:
         self._w, self._alpha = np.empty(0), None
 
     def offer(self, smoothed: Smoothed, state: State) -> None:
-        """Keep a copy of the present point if it is the best so far."""
+        """Keep a copy of the current point if it is the best so far."""
         apart = min(smoothed.gap + 0.5 * smoothed.distance, smoothed.primal)  # dual variables of 0 certify the latter
         if smoothed.is_finite and apart < self._apart:
             kept = state.shards.copy_alpha()
@@ -152,9 +152,9 @@ class _Best:
             state.shards.set_alpha(kept)
 
     def offer_state(self, state: State, run: Run) -> bool:
-        """Keep a copy of what the state holds if it is the best so far, by its exact certificate; tells whether it is.
+        """Keep a copy of the state if its exact certificate is the best so far; tells whether it is.
 
-        What Newton's equation proposes is as good as the equation was solved, which rounding limits too.
+        What Newton's equation proposes is only as accurate as the equation's solution, which rounding limits too.
         """
         certificate = refresh(state, run.n_steps)
         apart = certificate.gap * certificate.primal
@@ -164,7 +164,7 @@ class _Best:
         return True
 
     def restore(self, state: State, run: Run) -> None:
-        """Go to the best point, if one was offered that certifies more than what the state holds."""
+        """Go to the best point offered, if its gap is smaller than that of the state."""
         if not self._w.size:
             return
         certificate = refresh(state, run.n_steps)
@@ -174,7 +174,7 @@ class _Best:
 
 
 def _lengthen(state: State, run: Run) -> None:
-    """Make w longer by what rounding takes from its scores, if that is a better model."""
+    """Lengthen w by what rounding takes from its scores, if that gives a better model."""
     w, shards = state.w.copy(), state.shards
     if not state.is_primal or not may_be_longer(shards.loss, refresh(state, run.n_steps)):
         return
@@ -200,7 +200,7 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
         if smoothed.is_tiny and not smoothed.is_smooth:
             best_point.offer(smoothed, state)
         solved = smoothed.is_smooth or smoothed.is_solved
-        reached = smoothed.violation  # at w, if that is the model; else the error bounds what Z' alpha adds
+        reached = smoothed.violation  # at w, if w is the model; otherwise the error bounds what Z' alpha adds
         if not (smoothed.is_precise and smoothed.is_near):
             reached += smoothed.error
         # A run may end anywhere, and then this is the model. Without smoothing, w is a better one than Z' alpha.

@@ -13,11 +13,11 @@ A primal method still needs dual variables, for the certificate. Any a in the bo
 
     P - D = |rho|^2/2 + sum_i gap_term(m_i, a_i).
 
-The slopes alpha are one choice, and rho is the gradient. Better, mostly, is what Newton's equation itself proposes: it
+The slopes alpha are one choice; then rho is the gradient. Newton's equation itself usually proposes a better one: it
 says w + p = Z'(alpha - S Zp) + r, so a = alpha - S Zp leaves rho = r, as small as conjugate gradients made it, and gap
 terms of fourth order in p. The better of the two goes with w.
 
-If rows are many for each weight, the first steps are those of a sample of the rows.
+If there are many rows per weight, the first steps are taken on a sample of the rows.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ from .factor import factored
 from .regulariser import Regulariser
 
 LARGEST_FACTOR = 500  # weights up to which a dense factor is the preconditioner
-SAMPLED = 40  # rows for each weight in that factor
+SAMPLED = 40  # rows per weight in that factor
 LEAST_SAMPLE = 2_000
-DAMPING = 1e-14  # share of its diagonal that is added to the preconditioner
+DAMPING = 1e-14  # fraction of its diagonal that is added to the preconditioner
 FORCING = 0.1  # residual of conjugate gradients over the gradient, at most
-MOST_PRODUCTS = 250  # of conjugate gradients a Newton step
+MOST_PRODUCTS = 250  # of conjugate gradients per Newton step
 LINE_ACCURACY = 0.3
 AT_FLOOR = 4.0  # times the rounding floor: nothing left to gain
-SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective: beyond, rounding has it
+SMALLEST_DECREMENT = 1e-16  # promised decrease over the objective below which it is lost in rounding
 PATIENCE = 30  # iterations without progress after which the next engine takes over
 STALLED = 3  # steps in a row that promise nothing
-SAMPLE_STEP, LEAST_STEP = 16, 4  # one row in so many is sampled; less is not worth it
-SAMPLED_PER_WEIGHT = 32  # rows of a sample, at the least
-SAMPLE_STEPS, SAMPLE_DECREASE = 6, 1e-2  # of Newton's method there; promised decrease that ends them, as a share
+SAMPLE_STEP, LEAST_STEP = 16, 4  # one row in this many is sampled; the least for which a sample pays
+SAMPLED_PER_WEIGHT = 32  # least number of sampled rows per weight
+SAMPLE_STEPS, SAMPLE_DECREASE = 6, 1e-2  # most Newton steps on a sample; relative promised decrease that ends them
 
 
 def sampled_rows(n_weights: int) -> int:
-    """Return how many rows the preconditioner's factor is made of, at the most."""
+    """Return the largest number of rows that the preconditioner's factor is made from."""
     return max(LEAST_SAMPLE, SAMPLED * n_weights)
 
 
 class _Point:
-    """A point of the descent: w, the gradient there, and what the dual variables that go with w certify.
+    """A point of the descent: w, its gradient, and the certificate from the dual variables that go with w.
 
     The shards hold these dual variables a as their proposal; rho = w - Z' a.
     """
@@ -76,7 +76,7 @@ class _Point:
         self._locate(*shards.begin(w, 0.0))
 
     def _locate(self, responses: Responses, v: Vector) -> None:
-        """Take down the objective and the gradient at w."""
+        """Store the objective and the gradient at w."""
         u = self.regulariser.part(self.w)
         self.curved, self.curvature = responses.band_size, self.scale * responses.band
         self.gradient = u - v
@@ -84,11 +84,11 @@ class _Point:
 
     @property
     def is_finite(self) -> bool:
-        """Whether w, the objective and the gap are numbers that a model can have."""
+        """Whether w, the objective and the gap are finite."""
         return isfinite(self.primal) and isfinite(self.gap)
 
     def choose_dual(self) -> None:
-        """Keep the proposed dual variables with w, or take the slopes, whichever certifies more."""
+        """Keep the proposed dual variables or take the slopes, whichever gives the smaller gap."""
         violation, gap, excess = self.shards.compare()
         if excess is not None:
             self.rho = self.rho + excess
@@ -101,9 +101,9 @@ class _Point:
             self.shards.adopt()
             self.rho, self.gap, self.reached = self.gradient, slope_gap, slope_reached
 
-    @np.errstate(over="ignore", invalid="ignore")  # curvature may be next to nothing: such directions are not taken
+    @np.errstate(over="ignore", invalid="ignore")  # curvature may almost vanish: such directions are not taken
     def direction(self, enough: float) -> tuple[Vector, Vector]:
-        """Return p and r with H p = -gradient + r, |r| at most ``enough``; ends the run if there is no such thing."""
+        """Return p and r with H p = -gradient + r and |r| at most ``enough``; ends the run if there is no such p."""
         if self.shards.n_weights > LARGEST_FACTOR:
             how = (self._diagonal(), self.scale, self.regulariser.is_free, enough, MOST_PRODUCTS)
             p, r, n_products = self.shards.solve_by_products(self.gradient, *how)
@@ -123,7 +123,7 @@ class _Point:
         return self.regulariser.part(d) + self.scale * self.shards.curvature_times(d)
 
     def _preconditioner(self) -> Callable[[Vector], Vector]:
-        """Return a function near to the inverse of H."""
+        """Return a function that approximates the inverse of H."""
         n = self.shards.n_weights
         G = np.zeros((n, n))
         self._seed += 1  # another sample each time
@@ -144,7 +144,7 @@ class _Point:
         return diagonal
 
     def move(self, p: Vector, r: Vector) -> float:
-        """Go along p to the minimum, the dual variables too; returns the decrease that p promised (twice)."""
+        """Move w and the dual variables along p to the minimum; returns twice the decrease that p promised."""
         taus = self.shards.first_taus
         values = self.shards.project(p, taus)
         slope = float(self.gradient @ p)
@@ -159,7 +159,7 @@ class _Point:
 
 
 def _solution_of_sample(state: State, run: Run) -> Vector | None:
-    """Return weights near to the solution of a sample of the rows; None if that is not worth it, or no good."""
+    """Return weights near the solution of a sample of the rows; None if a sample does not pay or did not help."""
     shards = state.shards
     step = step_between(LEAST_STEP, SAMPLE_STEP, shards.n_rows, shards.n_weights, SAMPLED_PER_WEIGHT)
     no_start = not state.w.any() and not state.begins_near(run.n_iter)
@@ -169,7 +169,7 @@ def _solution_of_sample(state: State, run: Run) -> Vector | None:
 
 
 def solution_of_sample(seed: int, free: bool, stop: Stop, part: Shards) -> Vector | None:
-    """Return weights near to the solution of ``part``, a sample; None if they are no good."""
+    """Return weights near the solution of the sample ``part``; None if they are not usable."""
     sample = _Point(part, run_apart(stop), np.zeros(part.n_weights), seed, free)
     for _ in range(SAMPLE_STEPS):
         decrement = sample.move(*sample.direction(FORCING * sqrt(float(sample.gradient @ sample.gradient))))
@@ -179,7 +179,7 @@ def solution_of_sample(seed: int, free: bool, stop: Stop, part: Shards) -> Vecto
 
 
 def _beginning(state: State, run: Run) -> _Point:
-    """Return the point where the descent begins: at a sample's solution, if that is any good, else at the start."""
+    """Return the point where the descent begins: a sample's solution, if that is better, else the start."""
     shards, seed = state.shards, int(state.rng[0])
     sampled = _solution_of_sample(state, run)
     if sampled is not None:
@@ -191,13 +191,13 @@ def _beginning(state: State, run: Run) -> _Point:
 
 
 def newton_cg(state: State, run: Run) -> None:
-    """Run Newton's method on ``state`` until it is done (or ``run`` ends it)."""
+    """Run Newton's method on ``state`` until it has converged or ``run`` ends it."""
     point = _beginning(state, run)
     stalled, stall = 0, StallCheck(PATIENCE)
     for sweep in run.sweeps():
         length = sqrt(float(point.gradient @ point.gradient))
         enough = min(FORCING, length / (1.0 + length)) * length
-        if run.stop.gap_asked > 0.0:  # what r adds to the gap is to be a small part of what is allowed
+        if run.stop.gap_asked > 0.0:  # r must add only a small part of the allowed gap
             enough = min(FORCING * length, max(enough, sqrt(0.2 * run.stop.gap_asked * point.primal)))
         decrement = point.move(*point.direction(enough))
         point.choose_dual()

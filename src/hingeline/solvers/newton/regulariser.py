@@ -1,7 +1,7 @@
 """The regulariser as Newton's method sees it: |w|^2/2 over all weights, or over all but that of a free intercept.
 
-With a free intercept, the last entry of the gradient is that of -Z' alpha alone: what the condition sum_i alpha_i s_i =
-0 of the dual lacks. The Hessian has no 1 there.
+With a free intercept, the last entry of the gradient is that of -Z' alpha alone: it measures by how much the dual's
+constraint sum_i alpha_i s_i = 0 is violated. The Hessian has no 1 there.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Regulariser(NamedTuple):
         return u
 
     def squared(self, residual: Vector) -> float:
-        """Return the squared length of w - Z' alpha that is left when dual variables keep the condition.
+        """Return a bound on |w - Z' alpha|^2 after the dual variables are made to satisfy the constraint.
 
-        What the condition lacks is then taken from some rows. That moves Z' alpha by so many times as much as the
-        longest row is long, at the most.
+        To satisfy it, some rows' variables change by the violation. That moves Z' alpha by at most the violation times
+        the length of the longest row.
         """
         squared = float(residual @ residual)
         if self.is_free:
@@ -46,9 +46,9 @@ class Regulariser(NamedTuple):
         return squared
 
     def error(self, residual: Vector, curvature: float) -> float:
-        """Return about what a residual adds to the violation: by w, and by how far a free intercept has to go.
+        """Estimate what a residual adds to the violation: through w, and through the way left to a free intercept.
 
-        That takes what the condition lacks over the sum of the curvatures. If nothing is curved, it is anyone's guess.
+        The latter is the constraint's violation divided by the sum of the curvatures; without curvature it is unknown.
         """
         error = self.longest * sqrt(self.squared(residual))
         if self.is_free and curvature > 0.0:

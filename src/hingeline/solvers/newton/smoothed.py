@@ -21,22 +21,22 @@ from .regulariser import Regulariser
 from .triangular import solved_by_rows
 
 LINE_ACCURACY = 1e-3
-SMOOTH_LINE_ACCURACY = 0.1  # if the loss has no kinks, a whole step is good enough in the end
-ROUGH_LINE_ACCURACY = 0.3  # squared losses: exact searches may end at one kink after the other, so these are not
+SMOOTH_LINE_ACCURACY = 0.1  # if the loss has no kinks, whole steps are good enough in the end
+ROUGH_LINE_ACCURACY = 0.3  # squared losses: an exact search may stop at one kink after the other, so it is not exact
 ROUGH_SEARCHES = range(4, 12)
 FAR_HIGHER = 1e6  # times the objective
-DEPENDENT = 1e12  # condition number from which columns depend on each other as far as a Hessian can tell
-UNSEEN = 1e-14  # decrease, over the terms it is the sum of, that a line search cannot see for rounding
-SHARES = (1.0, 1e-3, 1e-6, 1e-9, 1e-12, 0.0)  # of a step that a line search was too short for: P rises by far
-ROUGH, ROUGH_STEPS = 1e-3, 3  # share of the objective that the decrease is below and the distance above; steps in a row
-INNER = 0.1  # residual, as a share of the violation, at which a sub-problem counts as solved
-SMALLEST_DECREMENT = 1e-16  # promised decrease over |w|^2: beyond, rounding has it
+DEPENDENT = 1e12  # condition number from which a Hessian cannot tell columns from dependent ones
+UNSEEN = 1e-14  # decrease, relative to the terms it is summed from, that rounding hides from a line search
+SHARES = (1.0, 1e-3, 1e-6, 1e-9, 1e-12, 0.0)  # fractions of a step to try if P rises a lot along all of it
+ROUGH, ROUGH_STEPS = 1e-3, 3  # fraction of the objective, above the decrease and below the distance; steps in a row
+INNER = 0.1  # residual, as a fraction of the violation, at which a sub-problem counts as solved
+SMALLEST_DECREMENT = 1e-16  # promised decrease over |w|^2 below which it is lost in rounding
 IDLE_STEPS = 10
 CLEAR_GAP = 1e-6  # relative; above it training goes on even if the violation is at its rounding floor
 NO_DECREASE = 1e-13  # decrease over the objective: too small to show
-DEPENDENT_GAP = 1e-9  # relative gap that dual variables other than the slopes are looked for, for such columns
-LARGEST_QR = 1_000_000  # values of the rows that are made triangular instead
-WORTH_A_LOOK = 10.0  # times the gap that is asked for: a step that promised no more may have a good certificate
+DEPENDENT_GAP = 1e-9  # relative gap aimed at, with dual variables other than the slopes, if columns are dependent
+LARGEST_QR = 1_000_000  # most values of the rows for which their triangular factor replaces the Hessian
+WORTH_A_LOOK = 10.0  # times the requested gap: a step that promised no more may have a good certificate
 
 
 class Smoothed:
@@ -55,14 +55,14 @@ class Smoothed:
         self._searched = 0
         self._precise: PreciseRows | None = None  # made when rounding of the scores turns out to matter
         self._rough_steps = 0  # in a row
-        self._idle, self._nearest = 0, inf  # precise steps of this stage since w came nearer to Z' alpha, and how near
-        self._low = np.zeros_like(w)  # what w is short of, then
+        self._idle, self._nearest = 0, inf  # precise steps of this stage since w came closer to Z' alpha, and how close
+        self._low = np.zeros_like(w)  # the low-order part of w, if scores are precise
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
         self.w, self._highest = w, 0.0
         self._locate(*shards.begin(w, self.delta))
 
     def _locate(self, responses: Responses, v: Vector) -> None:
-        """Take down what the responses are like, and what follows from w and v = Z' alpha."""
+        """Store the responses, and what follows from w and v = Z' alpha."""
         self.v = v
         self.violation, self.band_size, self.moved, losses, self.gap, band = responses  # the gap as far as w = v holds
         u = self.regulariser.part(self.w)
@@ -74,9 +74,9 @@ class Smoothed:
         self.error = self.regulariser.error(self.residual, self.scale * band)
 
     def next_stage(self, factor: float) -> None:
-        """Centre the smoothing at the present alpha and change its width.
+        """Centre the smoothing at the current alpha and change its width.
 
-        Margins are moved step by step. A free intercept may go far on its way, and leave its rounding in them.
+        Margins are updated step by step. A free intercept may move far on the way and leave rounding errors in them.
         """
         self.delta *= factor
         self._idle, self._nearest = 0, inf
@@ -93,7 +93,7 @@ class Smoothed:
             self._precise.place(self.w, self._low)
 
     def is_within(self, stop: Stop, times: float = 1.0) -> bool:
-        """Tell whether the model would do (or ``times`` as much were asked for), if only w = Z' alpha held."""
+        """Tell whether the model would meet ``times`` the requested tolerance if w were equal to Z' alpha."""
         if stop.gap_tol is None and self.violation < times * stop.tol:
             return True
         return self.gap <= times * stop.gap_asked * self.primal
@@ -105,7 +105,7 @@ class Smoothed:
 
     @property
     def goes_by_gap(self) -> bool:
-        """Whether P(w) - D(alpha) decides what is the best so far, with w as the model rather than Z' alpha.
+        """Whether P(w) - D(alpha) decides which point is best, with w as the model rather than Z' alpha.
 
         That gap is known after each step. The one at Z' alpha takes two rounds on a cluster, and is larger at first.
         """
@@ -113,9 +113,9 @@ class Smoothed:
 
     @property
     def is_solved(self) -> bool:
-        """Whether w is optimal for the smoothed problem, as far as the next stage minds.
+        """Whether w is optimal for the smoothed problem, as far as the next stage needs it.
 
-        If scores are precise, the residual matters for the gap alone.
+        If scores are precise, the residual matters only for the gap.
         """
         return self.is_near if self.is_precise else self.error <= INNER * self.violation
 
@@ -130,12 +130,12 @@ class Smoothed:
 
     @property
     def is_near(self) -> bool:
-        """Whether w is so near to Z' alpha that it matters little for the gap."""
+        """Whether w is so close to Z' alpha that their distance hardly matters for the gap."""
         return 0.5 * self.distance <= INNER**2 * max(self.gap, CLEAR_GAP * self.primal)
 
     @property
     def is_finite(self) -> bool:
-        """Whether w, the objective and the gap are numbers that a model can have."""
+        """Whether w, the objective and the gap are finite."""
         return isfinite(self.primal) and isfinite(self.gap) and isfinite(self.distance)
 
     @property
@@ -144,7 +144,7 @@ class Smoothed:
         return self.shards.loss.curvature_scale / (self.delta or 1.0)
 
     def _accuracy(self) -> float:
-        """Return what the next line search may leave of the slope."""
+        """Return the fraction of the slope that the next line search may leave."""
         searched, self._searched = self._searched, self._searched + 1
         if self.is_smooth and not self.shards.loss.slope_has_kinks:
             return SMOOTH_LINE_ACCURACY
@@ -152,14 +152,14 @@ class Smoothed:
 
     @property
     def curved(self) -> Curved:
-        """What a direction has to know."""
+        """What the search for a direction needs to know."""
         is_flat = self.regulariser.is_free and self.band_size == 0
         return Curved(self.residual, self.scale, self.delta, self.band_size, self.moved, is_flat)
 
     def step(self) -> float:
-        """Go to the minimum along Newton's direction; returns the decrease that it promised (twice).
+        """Go to the minimum along Newton's direction; returns twice the decrease that it promised.
 
-        That is 0, and nothing moves, if no direction leads downwards as far as rounding can tell.
+        That is 0, and nothing moves, if rounding leaves no descent direction.
         """
         if self._is_rough and not self.is_precise and self.shards.n_rows * self.shards.n_weights <= LARGEST_QR:
             self._precise = self.shards.precise()
@@ -191,9 +191,9 @@ class Smoothed:
         return decrement
 
     def _step_precisely(self, rows: PreciseRows, accuracy: float) -> float:
-        """Do as ``step`` does, by the rows of the band and with scores in twice the precision.
+        """Do what ``step`` does, using the rows of the band and scores in twice the precision.
 
-        A Hessian squares its rows: of columns that differ by a millionth it knows nothing. The rows still do.
+        A Hessian squares its rows, so it cannot tell columns apart that differ by a millionth. The rows can.
         """
         self._proposed_weights = None
         self._directions.forget()
@@ -237,13 +237,13 @@ class Smoothed:
 
     @property
     def _is_rough(self) -> bool:
-        """Whether the Hessian tells too little of the rows, or scores of their weights are too rough."""
+        """Whether the Hessian tells too little about the rows, or their scores are too inaccurate."""
         return self._directions.condition > DEPENDENT or self._rough_steps >= ROUGH_STEPS
 
     def _count_rough(self, decrement: float, before: float) -> None:
-        """Count steps of a small problem that promise or gain next to nothing, at a w far from Z' alpha.
+        """Count steps of a small problem that promise or gain almost nothing although w is far from Z' alpha.
 
-        That is what rounding does.
+        That is a sign of rounding.
         """
         small = ROUGH * self.primal
         idle = decrement < small or abs(before - self.primal) <= UNSEEN * self.primal
@@ -251,26 +251,26 @@ class Smoothed:
         self._rough_steps = self._rough_steps + 1 if is_rough else 0
 
     def _is_worth_a_look(self, decrement: float) -> bool:
-        """Tell whether w may be good enough for the gap that is asked for, by what a step promises."""
+        """Tell, by what a step promises, whether w may meet the requested gap."""
         return decrement <= WORTH_A_LOOK * self._gap_asked * self.primal
 
     @property
     def _gap_asked(self) -> float:
-        """The relative gap that is asked for; 0 if slopes are as good as any dual variables.
+        """The requested relative gap; 0 if slopes are as good as any dual variables.
 
-        Of columns that depend on each other, slopes are not: rounding in the scores makes them miss w by far.
+        They are not if columns are nearly dependent: rounding in the scores makes the slopes miss w by far.
         """
         asked = self.run.stop.gap_asked
         return max(asked, DEPENDENT_GAP) if self._is_doubtful else asked
 
     @property
     def _is_doubtful(self) -> bool:
-        """Whether columns depend on each other, or scores have turned out to be rough: slopes may miss w by far."""
+        """Whether slopes may miss w by far, because columns are nearly dependent or scores are inaccurate."""
         return self.is_precise or self._directions.condition > DEPENDENT
 
     @property
     def is_certified_by_proposals(self) -> bool:
-        """Whether no slopes may certify what the last step proposed."""
+        """Whether only the proposed dual variables, and no slopes, may certify the last step."""
         return self._is_doubtful and self._proposed_weights is not None
 
     def may_propose(self, decrement: float) -> bool:
@@ -280,10 +280,10 @@ class Smoothed:
         return self.gap + 0.5 * self.distance > self._gap_asked * self.primal
 
     def gap_of_proposal(self) -> float:
-        """Return the gap at w that is left by the dual variables which Newton's equation proposed.
+        """Return the gap at w with the dual variables that Newton's equation proposed.
 
-        It says w + p = Z'(alpha - S Zp), if p is exact: if the step was cut short, or few rows have changed sides,
-        these certify much more than the slopes at the new w do.
+        The equation says w + p = Z'(alpha - S Zp), if p is exact. If the step was cut short, or few rows have changed
+        sides, these variables leave a much smaller gap than the slopes at the new w.
         """
         assert self._proposed_weights is not None
         _, gap, excess = self.shards.compare()

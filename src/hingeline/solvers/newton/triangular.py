@@ -1,8 +1,8 @@
 """Newton's equation by its rows, for columns that depend on each other or have very different scales.
 
-The Hessian I + Z' S Z is R'R for the triangular factor R of the rows (S^1/2 Z, then I), which is found without squaring
-anything: a column that differs from others by a millionth of its size is still told from them. What rounding leaves of
-the equation is computed in twice the precision and corrected for, so that p has twice the digits too.
+The Hessian I + Z' S Z is R'R for the triangular factor R of the rows (S^1/2 Z, then I). R is found without squaring
+anything, so even columns that differ by a millionth of their size can be told apart. The residual of the equation is
+computed in twice the precision and corrected for, so that p has twice the digits too.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ...kernels.types import Indices, Matrix, Vector
 
 CORRECTIONS = 12
 LARGEST_PRECISE = 100_000  # rows times squared columns: some 5 ms; a factor of more has the usual precision
-SLOW = 0.5  # share that a correction may leave: rounding has the rest
+SLOW = 0.5  # fraction of the residual that a correction may leave; beyond, it is rounding
 
 
 class Rows(Protocol):
-    """Rows Z of a Hessian with their curvatures S, and what p leaves of an equation, in twice the precision."""
+    """Rows Z of a Hessian with their curvatures S, and the residual of an equation in twice the precision."""
 
     @property
     def curved(self) -> tuple[Matrix, Vector]:
@@ -33,9 +33,9 @@ class Rows(Protocol):
 
 @np.errstate(over="ignore", invalid="ignore")  # an answer that is not finite is none
 def solved_by_rows(rows: Rows, b: Vector, is_free: bool) -> tuple[Vector, Vector] | None:
-    """Return p = (I + Z' S Z)^-1 b as high + low; None if rounding leaves no such thing.
+    """Return p = (I + Z' S Z)^-1 b as high + low; None if rounding leaves no solution.
 
-    The last weight is not regularised if it ``is_free``: there is no 1 in its place then.
+    If the last weight ``is_free``, it is not regularised: I has no 1 there.
     """
     factor = _Triangular.of(*rows.curved, is_free)
     if factor is None:
@@ -70,7 +70,7 @@ class _Triangular:
             return None
         lengths = np.exp2(np.round(np.log2(lengths)))  # to divide by them rounds nothing
         if Z.size * n > LARGEST_PRECISE:
-            weighted = weighted[np.argsort(-np.abs(weighted).max(axis=1))]  # large rows first, or they drown the others
+            weighted = weighted[np.argsort(-np.abs(weighted).max(axis=1))]  # large rows first, or they swamp the others
             rows = np.vstack([weighted, np.eye(n)[: n - is_free]]) / lengths
             R, order = qr(rows, mode="r", pivoting=True, check_finite=False)
             R = R[:n]

@@ -17,17 +17,17 @@ from ...solution import Certificate, Snapshot
 from ..certificate import UNIT_ROUNDOFF
 from .pair_steps import one_class_terms
 
-# The gap is relative to at least these shares of (sum_i alpha_i |x_i|)^2 and of the most that this may be: the optimum
-# may be 0, and so may be the rows that make it.
+# The gap is relative to at least these fractions of (sum_i alpha_i |x_i|)^2 and of its largest possible value: the
+# optimum may be 0, and so may be the rows that make it.
 LEAST_SIZE, NO_SIZE = 1e-12, 1e-28
-SLACK = 1e-12  # share of the sum of all C_i that counts as zero
-MOST_MOVES = 1000  # of variables, to make their sum right
+SLACK = 1e-12  # fraction of the sum of all C_i that counts as zero
+MOST_MOVES = 1000  # of single variables, to correct their sum
 SAMPLE = 2000  # rows that show roughly where rho lies
 
 
 @dataclass
 class OneClass:
-    """The dual variables, rho, and weights: those of the variables, or an engine's own, near to them."""
+    """The dual variables, rho, and weights: summed up from the variables, or an engine's own, close to that sum."""
 
     data: Data
     C: Vector
@@ -81,12 +81,12 @@ class OneClass:
         self.w[:] = self.weights_of(self.alpha, pace)
 
     def take(self, alpha: Vector, w: Vector) -> None:
-        """Go on from these variables, and weights that are not summed up from them."""
+        """Continue from these variables, and from weights that are not summed up from them."""
         self.alpha[:], self.w[:] = alpha, w
         self.has_own_weights = True
 
     def rho_of_a_sample(self) -> float:
-        """Return about the best rho at the present w: good enough to estimate a gap."""
+        """Return approximately the best rho at the current w: good enough to estimate a gap."""
         some = np.arange(0, self.data.n_rows, max(1, self.data.n_rows // SAMPLE), dtype=np.uint32)
         C, s = self.C[some], np.empty(some.size)
         scores_at(self.data.rows, some, self.w, s, 0, some.size)
@@ -95,7 +95,7 @@ class OneClass:
     def refresh(self, pace: Pace) -> Certificate:
         """Make the variables feasible, compute their weights and rho, and return the exact certificate.
 
-        Weights of an engine's own stay as they are, and their distance from those of the variables is part of the gap.
+        An engine's own weights are kept, and their distance from the weights of the variables is part of the gap.
         """
         make_feasible(
             self.alpha, self.C, self.total, self.data.q, lambda: np.abs(self.rho - self.scores_of(self.w, pace))
@@ -113,7 +113,7 @@ class OneClass:
         return Certificate.of(violation, dual + gap, gap, self.size_of(dual + gap, dual, self.alpha))
 
     def size_of(self, primal: float, dual: float, alpha: Vector) -> float:
-        """Return what a gap is relative to: |P| or |D|, and no less than what rounding may make of them."""
+        """Return what a gap is relative to: |P| or |D|, and at least what rounding may make of them."""
         least = LEAST_SIZE * weighted_lengths(alpha, self.data.q) ** 2
         return max(abs(primal), abs(dual), least, NO_SIZE * self.data.largest_q * self.total**2)
 
@@ -122,7 +122,7 @@ class OneClass:
         return Snapshot(self.w[:-1].copy(), -self.rho, self.alpha.copy(), np.zeros_like(self.C), self.C.copy())
 
     def floor(self) -> float:
-        """Return about what rounding makes of a violation at the optimum."""
+        """Estimate the violation that rounding leaves at the optimum."""
         return UNIT_ROUNDOFF * (1.0 + sqrt(self.data.largest_q) * weighted_lengths(self.alpha, self.data.q))
 
 
@@ -139,11 +139,11 @@ def excess(alpha: Vector, total: float) -> float:
 
 
 def make_feasible(alpha: Vector, C: Vector, total: float, q: Vector, misfits: Callable[[], Vector]) -> None:
-    """Move alpha into 0 <= alpha_i <= C_i with the sum ``total``, by as little as rounding in an engine calls for.
+    """Move alpha into 0 <= alpha_i <= C_i with the sum ``total``; it changes by no more than an engine's rounding.
 
-    Variables between their bounds take what is too much or too little: the one of the shortest row, so that the weights
-    change least, or if none has enough room the one that has most. A variable at its bound would violate its condition
-    by ``misfits``, |rho - s_i|, so that is the last resort.
+    A variable between its bounds takes the difference: that of the shortest row, so that the weights change least, or,
+    if none has enough room, the one with the most room. A variable at its bound would violate its condition by
+    ``misfits``, |rho - s_i|, so it is the last resort.
     """
     np.clip(alpha, 0.0, C, out=alpha)
     for _ in range(MOST_MOVES):

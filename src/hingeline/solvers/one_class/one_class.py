@@ -14,7 +14,7 @@ At given w the best rho is a weighted quantile of the scores, so the certificate
     P - W = sum_i [C_i max(0, rho - s_i) - a_i (rho - s_i)],   s_i = <x_i, w>,   every term >= 0.
 
 That holds for feasible a only, so variables are made feasible before they are certified. The optimum is negative, or 0
-if the rows surround the origin: the gap is relative to the larger of |P| and |W|, and to no less than rounding can
+if the rows surround the origin. So the gap is relative to the larger of |P| and |W|, and to at least what rounding can
 tell from zero.
 """
 
@@ -68,7 +68,7 @@ def train_one_class(
     if not 0.0 < nu <= 1.0:
         raise ValueError(f"nu must lie in (0, 1]; got {nu!r}.")
     if data.rows.bias:
-        raise ValueError("A one-class model takes no bias: rho is its intercept.")
+        raise ValueError("A one-class model takes no bias: rho is its intercept. Leave bias at 0.")
     C = make_problem(data, np.ones(data.n_rows, dtype=np.float32), weights, Hinge(1.0)).C
     C = np.broadcast_to(np.asarray(C, dtype=np.float64), data.n_rows).copy()
     clock = Clock(stop.max_time, None)
@@ -104,7 +104,7 @@ def newton_cost(n_rows: int, n_features: int) -> float:
 
 
 def _sweep(model: OneClass, run: Run, frequencies: Frequencies) -> None:
-    """Sweep until done (or ``run`` ends it)."""
+    """Sweep until converged or ``run`` ends it."""
     data, partners = model.data, np.array([NOBODY, NOBODY])
     points = Points(data.rows, data.q, model.C, model.alpha, model.w, partners, np.zeros_like(model.w))
     limits, seen = Limits(), Seen()

@@ -78,7 +78,7 @@ def visit_pairs(
     rows, q, C, alpha, w, partners, scratch = points
     steps, least, largest, least_late, largest_late, D_ref, gain, gap, s_up, s_down = seen
     late = np.uint64(I.size // 2)
-    if partners[0] != NOBODY:  # afresh now and then: the score of one that stays a partner for long gathers rounding
+    if partners[0] != NOBODY:  # recomputed once per call: the score of a long-time partner accumulates rounding
         s_up = dot(rows, partners[0], w)
     if partners[1] != NOBODY:
         s_down = dot(rows, partners[1], w)
@@ -104,7 +104,7 @@ def visit_pairs(
                 largest_late = max(largest_late, s)
         m = rho - s
         term = (C[i] - alpha[i]) * m if m > 0.0 else -alpha[i] * m
-        gap += term if once else term / p[i]  # seldom visited variables stand for more
+        gap += term if once else term / p[i]  # rarely visited variables count for more
         rise = s_down - s if can_rise and partners[1] != NOBODY and partners[1] != i else 0.0
         fall = s - s_up if can_fall and partners[0] != NOBODY and partners[0] != i else 0.0
         delta = 0.0

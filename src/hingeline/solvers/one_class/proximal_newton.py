@@ -5,10 +5,10 @@ Gradient   w - sum_i alpha_i x_i
 Hessian    I + sum_B k_i (x_i - xbar)(x_i - xbar)'
 
 rho is a free variable that is eliminated: alpha keeps its sum at any time, and columns are centred by their mean over
-the band B, so an offset costs no digits. Stages as in stages.py, with k_i = kappa/q_i. Weights are the method's own,
-and not summed up from alpha, since rounding in that sum may be most of them. The gap includes their distance.
+the band B, so an offset costs no digits. The stages are those of stages.py, with k_i = kappa/q_i. Weights are the
+method's own, and not summed up from alpha, since that sum may be mostly rounding. The gap includes their distance.
 
-Up to ``LARGEST_SYSTEM`` features the Hessian is factorised; beyond, conjugate gradients ask for its products.
+Up to ``LARGEST_SYSTEM`` features the Hessian is factorised; beyond, conjugate gradients use its products.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from .dual_variables import OneClass
 from .pair_steps import one_class_terms
 from .smoothed_rows import Search, Smoothing, along_line, bracket, find_rho, respond
 
-LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, which Ctrl-C has to wait for
+LARGEST_SYSTEM = 2_000  # unknowns; a factorisation takes about 0.1 s, during which Ctrl-C waits
 NARROWEST = (
     1e-9  # share of |w| |x_i|, the largest possible score, within which a variable may go from one bound to the other
 )
 NO_ROW = 1e-30  # share of the largest squared norm of a row below which a row is as good as zero
-LINE_ACCURACY = 1e-3  # share of the slope that is as good as zero
-NO_RISE = 1e-8  # of an objective, relative: too much to be rounding
-SHARES = (1.0, 0.1, 0.01)  # of a step, to be tried if rounding misled the line search
+LINE_ACCURACY = 1e-3  # fraction of the slope that counts as zero
+NO_RISE = 1e-8  # relative rise of the objective that is too large to be rounding
+SHARES = (1.0, 0.1, 0.01)  # fractions of a step to try if rounding misled the line search
 EVALUATED_ROWS = 1_000_000  # of a search for rho, between two looks at the clock
 MOST_RHO_EVALUATIONS = 200
-MOST_PRODUCTS, CG_ACCURACY = 200, 0.05  # of a Newton step by conjugate gradients; share of the residual left by it
+MOST_PRODUCTS, CG_ACCURACY = 200, 0.05  # conjugate gradients: most products per step; fraction of the residual left
 BLOCK = 4096  # dense rows that are copied at a time
 
 
 def proximal_newton(model: OneClass, run: Run) -> None:
-    """Run the method on ``model`` until it is done (or ``run`` ends it)."""
+    """Run the method on ``model`` until it has converged or ``run`` ends it."""
     with one_blas_thread():
         start = model.refresh(Pace(run.clock.check))
         smoothed = SmoothedProblem(model, run)
@@ -115,9 +115,9 @@ class SmoothedProblem:
         return at[2]
 
     def step(self) -> float:
-        """Go to the minimum along Newton's direction; returns the decrease that it promised (twice).
+        """Go to the minimum along Newton's direction; returns twice the decrease that it promised.
 
-        Infinity if the objective rises whatever share of the step is taken: rounding makes nonsense of it.
+        Returns infinity if the objective rises for any fraction of the step: then rounding has spoiled the direction.
         """
         p = self._direction()
         t, decrement = self._model.scores_of(p, self._passes), -float(self._residual @ p)
@@ -176,7 +176,7 @@ class SmoothedProblem:
         return H
 
     def _direction_by_products(self, k: Vector) -> Vector:
-        """Return about Newton's direction, by conjugate gradients."""
+        """Return approximately Newton's direction, by conjugate gradients."""
         model, weight = self._model, float(k.sum())
 
         def product(p: Vector) -> Vector:

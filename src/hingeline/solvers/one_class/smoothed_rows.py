@@ -1,11 +1,12 @@
-"""The losses of the one-class problem, smoothed: the response of all rows together, which share their sum.
+"""The losses of the one-class problem, smoothed: the joint response of all rows, whose sum is fixed.
 
 With scores s_i the smoothed losses, at their best rho, are
 
     max_a  -sum_i [a_i s_i + (a_i - abar_i)^2 / (2 k_i)]     over   0 <= a_i <= C_i,   sum_i a_i = total.
 
-So a_i = clip(abar_i + k_i (rho - s_i), 0, C_i), and rho is what makes the sum right. Rows between their bounds form the
-band B. The curvature along scores t is  sum_B k_i (t_i - tbar)^2  with tbar the mean of t over B, weighted by k.
+So a_i = clip(abar_i + k_i (rho - s_i), 0, C_i), and rho is chosen so that the sum is right. Rows between their bounds
+form the band B. The curvature along scores t is  sum_B k_i (t_i - tbar)^2  with tbar the mean of t over B, weighted by
+k.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Smoothing(NamedTuple):
     abar: Vector
 
 
-Search = tuple[float, float, float, bool]  # a bracket of rho, rho, and whether it will do
+Search = tuple[float, float, float, bool]  # a bracket of rho, rho, and whether it is accurate enough
 
 
 @kernel

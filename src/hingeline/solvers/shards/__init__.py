@@ -1,4 +1,4 @@
-"""Rows in shards: what holds one entry per row, behind the verbs that engines and certificates know (interface.py)."""
+"""Rows in shards: everything with one entry per row, behind the verbs that engines and certificates use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .out_of_core import BlockShards
 
 
 def shards_of(problem: Problem, alpha: Vector, team: Team = ALONE, between: Callable[[], None] = do_nothing) -> Shards:
-    """Return the rows of ``problem`` with dual variables ``alpha``, wherever they are.
+    """Return the rows of ``problem`` with dual variables ``alpha``, wherever the rows are stored.
 
     Rows in memory are shared among the threads of ``team``; ``between`` is called between two slices of work.
     """

@@ -34,12 +34,12 @@ T = TypeVar("T")
 
 LEAST_STORED = 100_000  # values per shard: a pass over fewer takes no longer than waking a thread
 STORED_PER_WEIGHT = 4  # values per shard and weight: with fewer, adding up weights costs more than a pass
-WAKING = 100_000  # numbers that a thread works on while one more is woken: n threads take about n times as long
-FEW_WEIGHTS, AT_ONCE = 64, 300_000  # so few weights, and rows times weights: a step is one call of some milliseconds
+WAKING = 100_000  # numbers that a thread processes while one more thread wakes up
+FEW_WEIGHTS, AT_ONCE = 64, 300_000  # weights, and rows times weights, up to which a step is one call (milliseconds)
 
 
 def shard_count(n_stored: int, n_weights: int, n_threads: int) -> int:
-    """Return how many shards are worth while."""
+    """Return how many shards are worthwhile."""
     if n_stored < WORTH_SHARING:
         return 1
     return max(1, min(n_threads, n_stored // LEAST_STORED, n_stored // (STORED_PER_WEIGHT * n_weights)))
@@ -55,8 +55,8 @@ def slice_of_rows(rows: Rows, begin: int, end: int) -> Rows:
 class InMemoryShards(AlphaInMemory):
     """The rows of ``problem`` with dual variables ``alpha``, shared among the threads of ``team``.
 
-    ``between`` is called between two slices of work. ``alpha`` is what ``weights`` and ``certify`` look at, and what
-    ``keep`` replaces.
+    ``between`` is called between two slices of work. ``weights`` and ``certify`` read ``alpha``, and ``keep`` replaces
+    it.
     """
 
     def __init__(self, problem: Problem, alpha: Vector, team: Team, between: Callable[[], None]) -> None:
@@ -88,10 +88,10 @@ class InMemoryShards(AlphaInMemory):
         self._between()
 
     def _each(self, verb: Callable[[Shard], T], n_values: int | None = None) -> list[T]:
-        """Return what ``verb`` gives for every shard, in order.
+        """Return the result of ``verb`` for every shard, in order.
 
-        A verb that works on ``n_values`` numbers, rather than on all stored values, may take fewer threads: each of
-        them then does several shards.
+        A verb that works on ``n_values`` numbers, rather than on all stored values, may use fewer threads; each of them
+        then handles several shards.
         """
         if self.n_shards == 1:
             return [verb(self._shards[0])]
@@ -106,7 +106,7 @@ class InMemoryShards(AlphaInMemory):
         return [result for part in self.team.each(n_threads, some) for result in part]
 
     def _summed(self, verb: Callable[[Shard, Vector], T], out: Vector | None = None) -> tuple[list[T], Vector]:
-        """Return what ``verb`` gives for every shard, and the sum of what each has added up in a vector of weights."""
+        """Return the result of ``verb`` for every shard, and the sum of the weight vectors that they add to."""
         total = np.empty(self.n_weights) if out is None else out
         if self.n_shards == 1:
             total.fill(0.0)
@@ -229,7 +229,7 @@ class InMemoryShards(AlphaInMemory):
         self._add_grams(add, G)
 
     def _add_grams(self, verb: Callable[[Shard, Matrix], None], G: Matrix) -> None:
-        """Let every shard add its part to G; each but the first adds up apart."""
+        """Let every shard add its part to G; all but the first use matrices of their own."""
         if self.n_shards == 1:
             verb(self._shards[0], G)
             return

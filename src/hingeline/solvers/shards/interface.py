@@ -1,8 +1,8 @@
-"""Rows live in shards, w lives in the middle: what Newton's method and the certificate know of the rows.
+"""The interface between rows, which live in shards, and w, which lives in the coordinator.
 
-Training is a conversation. The coordinator (an engine) holds what has the size of a weight vector: w, a direction p, a
-Gram matrix. The shards hold the rows and everything that has one entry per row: labels, C_i, alpha_i, margins, the
-band. Only scalars, vectors of weights and, for few features, square matrices cross the border.
+The coordinator (an engine of Newton's method, or the certificate) holds everything of the size of a weight vector: w, a
+direction p, a Gram matrix. The shards hold the rows and everything with one entry per row: labels, C_i, alpha_i,
+margins, the band. Only scalars, vectors of weights and, for few features, square matrices cross the border.
 
 ``Shards`` is the coordinator's side: each verb asks every shard and adds up the answers. There is one subclass per back
 end: rows in memory on one or more threads (in_memory.py), in files (out_of_core.py), on a cluster (dask/shards.py).
@@ -27,13 +27,13 @@ T = TypeVar("T")
 
 
 class Responses(NamedTuple):
-    """What responses to margins are like; results of several shards add up.
+    """Summary of the responses to margins; summaries of several shards add up.
 
     Attributes
     ----------
     violation : largest violation that smoothing leaves
     band_size : rows in the band
-    moved : rows whose band entry is not the one that the Gram matrix knows of
+    moved : rows whose band entry differs from the one in the Gram matrix
     losses, gap : sums of the losses and of the gap terms
     band : sum of the band's entries
     """
@@ -53,7 +53,7 @@ class Responses(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What proposed dual variables certify: largest violation, gap terms, and Z'(what stuck out of the box), if any."""
+    """What proposed dual variables certify: largest violation, gap terms, and Z'(what was clipped), if anything was."""
 
     violation: float
     gap: float
@@ -110,7 +110,7 @@ class Shards(ABC):
 
     @abstractmethod
     def copy_alpha(self) -> Any:
-        """Return a copy of the dual variables that ``set_alpha`` takes; it may lie where the rows are."""
+        """Return a copy of the dual variables for ``set_alpha``; it may be stored where the rows are."""
 
     @abstractmethod
     def set_alpha(self, copy: Any) -> None:
@@ -118,16 +118,16 @@ class Shards(ABC):
 
     @abstractmethod
     def reset_alpha(self) -> None:
-        """Set the dual variables to where training begins: zero, but for rows of zeros."""
+        """Reset the dual variables to where training begins: zero, except for rows of zeros."""
 
     @abstractmethod
     def balance(self) -> None:
-        """Make the dual variables keep the condition of a free intercept (balance.py)."""
+        """Make the dual variables satisfy the constraint of a free intercept (balance.py)."""
 
-    # Dual ascent on several machines. Other back ends ascend by engines that see the rows.
+    # Dual ascent on several machines. Other back ends use engines that see the rows.
 
     def begin_ascent(self, seed: int) -> tuple[int, int]:
-        """Begin rounds of dual ascent at the present alpha.
+        """Begin rounds of dual ascent at the current alpha.
 
         Returns how many groups of rows ascend at the same time, and how many pieces a sweep has.
         """
@@ -142,7 +142,7 @@ class Shards(ABC):
         raise NotImplementedError
 
     def take(self, share: float) -> None:
-        """Make a share of the proposed change part of alpha."""
+        """Add this fraction of the proposed change to alpha."""
         raise NotImplementedError
 
     def last_round(self) -> tuple[float, float]:
@@ -172,17 +172,17 @@ class Shards(ABC):
 
     @abstractmethod
     def place(self, w: Vector) -> None:
-        """Compute the margins at w afresh: steps that went far have left their rounding in them."""
+        """Recompute the margins at w: long steps have left rounding errors in them."""
 
     @abstractmethod
     def recentre(self, delta: float) -> tuple[Responses, Vector]:
-        """Centre the smoothing at the present alpha, with width ``delta``; returns the responses and Z' alpha."""
+        """Centre the smoothing at the current alpha, with width ``delta``; returns the responses and Z' alpha."""
 
     @abstractmethod
     def add_gram(self, G: Matrix, afresh: bool) -> None:
         """Bring G = sum_i band_i z_i z_i' (upper triangle) up to date, or sum it up ``afresh`` into zeros.
 
-        To be called before ``project``: what that has kept is lost.
+        Call it before ``project``: it overwrites what ``project`` keeps.
         """
 
     @abstractmethod
@@ -202,8 +202,8 @@ class Shards(ABC):
     ) -> tuple[Vector, Vector, int]:
         """Solve (I + scale sum_i band_i z_i z_i') p = -r by conjugate gradients, preconditioned by the ``diagonal``.
 
-        I is without the last weight if that is ``free``. Returns what ``conjugate_gradients`` does, which ``enough``
-        and ``most`` belong to.
+        I has no 1 for the last weight if that is ``free``. ``enough``, ``most`` and what is returned are those of
+        ``conjugate_gradients``.
         """
 
         def product(d: Vector) -> Vector:
@@ -223,18 +223,18 @@ class Shards(ABC):
 
     @abstractmethod
     def keep(self, proposed: bool = False) -> None:
-        """Make the responses (or the ``proposed`` dual variables) the alpha that the run would return."""
+        """Set alpha, which the run would return, to the responses (or to the ``proposed`` dual variables)."""
 
     @abstractmethod
     def propose(self, tau: float) -> None:
-        """Move the proposed dual variables by the share tau towards what Newton's equation says at t = Zp.
+        """Move the proposed dual variables by the fraction tau towards what Newton's equation proposes at t = Zp.
 
-        They begin at alpha. To be called after ``project`` and before ``respond``.
+        They begin at alpha. Call it after ``project`` and before ``respond``.
         """
 
     @abstractmethod
     def compare(self) -> Comparison:
-        """Move the proposed dual variables into the box, and tell what they certify at the present margins."""
+        """Move the proposed dual variables into the box, and return what they certify at the current margins."""
 
     @abstractmethod
     def adopt(self) -> None:
@@ -245,9 +245,9 @@ class Shards(ABC):
         """Return one row in ``step`` as a smaller problem with C scaled up; None if its rows have no weight."""
 
     def solve_sample(self, step: int, solve: Callable[[Shards], T]) -> T | None:
-        """Return ``solve`` of one row in ``step``, wherever these rows are; None if they have no weight.
+        """Return ``solve`` of one row in ``step``, computed where these rows are; None if they have no weight.
 
-        ``solve`` may run in another process: it is a function of a module, or a part of one with its arguments.
+        ``solve`` may run in another process, so it must be a module's function, or a ``partial`` of one.
         """
         part = self.sample(step)
         return None if part is None else solve(part)
@@ -262,7 +262,7 @@ class Shards(ABC):
 
     @property
     def first_taus(self) -> Vector:
-        """The steps to ask ``project`` about: one, or a ladder if asking costs more than evaluating."""
+        """The steps to pass to ``project``: one, or a ladder if a call costs more than its evaluations."""
         return LADDER[:1]
 
     def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:
@@ -272,9 +272,9 @@ class Shards(ABC):
     def whole_step(
         self, w: Vector, v: Vector, accuracy: float, damping: float, free: bool
     ) -> tuple[float, float, float, Responses] | None:
-        """Do a whole step of Newton's method in one call, if the problem is that small; w and v = Z' alpha are moved.
+        """Do a whole Newton step in one call, if the problem is small enough; updates w and v = Z' alpha.
 
         ``free`` leaves the intercept out of the regulariser; some row must be in the band then. Returns the decrease
-        that the direction promised (twice), the step along it, the Hessian's condition, and the responses.
+        that the direction promised (times two), the step along it, the Hessian's condition, and the responses.
         """
         return None

@@ -7,8 +7,8 @@ is the loss of row i smoothed around the centre abar_i. It is smooth in m, with 
 the band where nothing is clipped. Losses that are smooth by themselves take delta = 0. Curvatures are ``scale`` times
 the entries of ``band``.
 
-What needs a row's entries and what needs one number per row are done block by block, so that the vectors of a block
-are still in the cache when its rows are read.
+Work on a row's entries and work on one number per row alternate block by block, so that the vectors of a block are
+still in the cache when its rows are read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ...kernels.losses import (
 from ...kernels.rows import ONE, Rows, add_rows, axpy, dot
 from ...kernels.types import Index, Indices, Vector
 
-BLOCK = np.uint64(512)  # rows; seven vectors of so many numbers fit into a first-level cache
+BLOCK = np.uint64(512)  # rows; seven vectors of this length fit into a first-level cache
 
 
 class Vectors(NamedTuple):
@@ -40,14 +40,14 @@ class Vectors(NamedTuple):
 
     Attributes
     ----------
-    C : C_i, or 0 if the row does not respond: it has no weight, or it is a row of zeros and solved already
+    C : C_i, or 0 if the row does not respond: it has no weight, or it is a row of zeros and already solved
     s : the sign of z_i = s_i x_i
-    m : margin m_i, what is missing at the present w
+    m : margin m_i, what is missing at the current w
     t : <z_i, p> for the direction p
     abar : centre of the smoothing; a smooth loss does not use it
     alpha : response to the margin
-    band : C_i (logistic loss: its curvature) where alpha_i moves with m_i, else 0
-    counted : the band that the Gram matrix knows of
+    band : C_i (logistic loss: its curvature) if alpha_i moves with m_i, else 0
+    counted : the band entries that the Gram matrix contains
     """
 
     C: Vector
@@ -63,7 +63,7 @@ class Vectors(NamedTuple):
 def new_vectors(signs: Vector, is_smooth: bool, room: Vectors | None = None) -> Vectors:
     """Return room for vectors, filled by ``begin_rows``: memory then belongs to the thread that works on it.
 
-    ``room`` are vectors of another problem with as many rows, which are used again if that is possible.
+    ``room`` holds the vectors of another problem with as many rows, which are reused if possible.
     """
     if room is not None and (is_smooth or room.abar is not room.alpha):
         return room._replace(s=signs)
@@ -117,7 +117,7 @@ def begin_rows(
 
 @kernel
 def place_rows(rows: Rows, loss: Loss, y: Vector, m: Vector, w: Vector, begin: Index, end: Index) -> None:
-    """m_i at weights w, whatever steps led there."""
+    """Set m_i to the margins at weights w."""
     for i in range(np.uint64(begin), np.uint64(end)):
         m[i] = missing(loss, y[i], dot(rows, i, w))
 
@@ -137,13 +137,13 @@ def respond(
 ) -> tuple[float, int, int, float, float, float]:
     """m <- m - tau t, alpha_i at these margins, the band; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``.
 
-    ``recentred`` makes the present alpha the centre of the smoothing, first of all.
+    ``recentred`` first makes the current alpha the centre of the smoothing.
     Returns the largest violation, the size of the band, the number of rows where it is not ``counted``, and the sums of
     the losses, of the gap terms and of the band.
     """
     C, s, m, t, abar, alpha, band, counted = vectors
     violation, size, moved, losses, gap, total = 0.0, 0, 0, 0.0, 0.0, 0.0
-    known = 0.0 if afresh else 1.0  # share of the old alpha that v has already
+    known = 0.0 if afresh else 1.0  # fraction of the old alpha that v already contains
     change = np.empty(BLOCK)
     first, beyond = np.uint64(begin), np.uint64(end)
     while first < beyond:
@@ -224,9 +224,9 @@ def project(
 
 @kernel
 def band_change(vectors: Arrays, afresh: bool, begin: Index, end: Index) -> None:
-    """t <- what the band has changed since it was counted, or all of it if ``afresh``; it counts as counted now.
+    """t <- the band's change since it was counted, or all of it if ``afresh``; marks it as counted.
 
-    t is free for this between the responses to one direction and the next direction.
+    t is unused between the responses to one direction and the next direction.
     """
     _, _, _, t, _, _, band, counted = vectors
     known = 0.0 if afresh else 1.0
@@ -248,20 +248,20 @@ def copy_entries(
 
 @kernel
 def propose(vectors: Arrays, a: Vector, tau: float, scale: float, begin: Index, end: Index) -> None:
-    """a <- a + tau (alpha - S t - a): what Newton's equation proposes for the dual variables, as far as tau goes."""
+    """a <- a + tau (alpha - S t - a): move towards what Newton's equation proposes for the dual variables."""
     _, _, _, t, _, alpha, band, _ = vectors
     for i in range(np.uint64(begin), np.uint64(end)):
         target = alpha[i] - scale * band[i] * t[i]
-        a[i] = target if tau == 1.0 else a[i] + tau * (target - a[i])  # at a bound, the whole step ends exactly there
+        a[i] = target if tau == 1.0 else a[i] + tau * (target - a[i])  # a whole step to a bound ends exactly there
 
 
 @kernel
 def compare(
     rows: Rows, loss: Loss, vectors: Arrays, a: Vector, excess: Vector, begin: Index, end: Index
 ) -> tuple[float, float, bool]:
-    """Move the proposed dual variables ``a`` into the box; excess <- excess + Z'(what stuck out).
+    """Clip the proposed dual variables ``a`` to the box; excess <- excess + Z'(what was clipped).
 
-    Returns the largest violation, the sum of the gap terms (estimated), and whether anything stuck out.
+    Returns the largest violation, the sum of the gap terms (estimated), and whether anything was clipped.
     """
     C, s, m, _, _, alpha, _, _ = vectors
     violation, gap, clipped = 0.0, 0.0, False

@@ -1,8 +1,8 @@
 """The search along a line: the step tau that minimises |w + tau p|^2/2 + sum_i psi_i(m_i - tau t_i).
 
 The derivative in tau is increasing and mostly piecewise linear. One shard searches within one compiled call
-(``search_at_once``). Several shards are asked for the derivatives at some steps at a time (``search``): asking costs
-more than evaluating if rows are few for each thread, so a call may evaluate a ladder of steps.
+(``search_at_once``). Several shards are asked for the derivatives at several steps at once (``search``): with few rows
+per thread a call costs more than its evaluations, so it may evaluate a ladder of steps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...kernels.types import Matrix, Vector
 from .kernels import Arrays, add_derivatives
 
 MOST_EVALUATIONS = 40
-LADDER = np.array([1.0, 0.5, 0.25, 2.0])  # the first steps to look at, if there are to be several: 1 is Newton's own
+LADDER = np.array([1.0, 0.5, 0.25, 2.0])  # the first steps to evaluate, if several at once: 1 is Newton's own
 
 
 class Line(NamedTuple):
@@ -28,7 +28,7 @@ class Line(NamedTuple):
     ----------
     slope : derivative of the objective at tau = 0
     wp, pp : <w, p> and <p, p>
-    accuracy : share of the slope that is as good as zero
+    accuracy : fraction of the slope that counts as zero
     """
 
     slope: float
@@ -37,7 +37,7 @@ class Line(NamedTuple):
     accuracy: float
 
 
-Place = tuple[float, float, float, float, float, bool]  # the bracket with its derivatives, tau, and whether it will do
+Place = tuple[float, float, float, float, float, bool]  # bracket with its derivatives, tau, whether tau is accurate
 
 
 def beginning(slope: float) -> Place:
@@ -47,10 +47,10 @@ def beginning(slope: float) -> Place:
 
 @kernel
 def narrowed(at: Place, first: float, second: float, slope: float, accuracy: float) -> Place:
-    """Go on from tau, where a convex function has these derivatives, towards its minimum.
+    """Move tau towards the minimum of a convex function that has these derivatives at tau.
 
-    Newton's method, and the secant if that leaves the bracket; the middle if the bracket has not become half as wide,
-    since its slopes may differ by orders of magnitude. ``at`` is what the call before returned.
+    By Newton's method; by the secant if that leaves the bracket; by bisection if the bracket has not halved, since the
+    slopes at its ends may differ by orders of magnitude. ``at`` is what the previous call returned.
     """
     low, f_low, high, f_high, tau, done = at
     if abs(first) <= accuracy * abs(slope):
@@ -70,7 +70,7 @@ def narrowed(at: Place, first: float, second: float, slope: float, accuracy: flo
 
 @kernel
 def step_found(at: Place) -> float:
-    """Return tau; if the search has run out of evaluations, the longest step that is known to lead downwards.
+    """Return tau; if the search has run out of evaluations, the longest step known to lead downwards.
 
     If the derivatives are not finite, the step is 0.
     """
@@ -82,7 +82,7 @@ def step_found(at: Place) -> float:
 def search_at_once(
     loss: Loss, vectors: Arrays, delta: float, scale: float, line: Line, evaluations: int, at: Place
 ) -> Place:
-    """Go on from ``at`` for some evaluations, over all rows of one shard."""
+    """Continue from ``at`` for some evaluations, over all rows of one shard."""
     for _ in range(evaluations):
         tau = at[4]
         first, second = add_derivatives(loss, vectors, delta, scale, tau, 0, vectors[0].size)
@@ -93,9 +93,9 @@ def search_at_once(
 
 
 def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, values: Matrix) -> float:
-    """Search by asking for the ``derivatives`` of the losses at as many steps at a time as ``taus`` has.
+    """Search by evaluating the ``derivatives`` of the losses at as many steps at once as ``taus`` has.
 
-    ``values`` are the derivatives at ``taus``, the first steps to look at.
+    ``values`` are the derivatives at ``taus``, the first steps.
     """
     low, f_low, high, f_high = 0.0, line.slope, np.inf, np.inf
     for _ in range(max(2, MOST_EVALUATIONS // taus.size)):
@@ -117,7 +117,7 @@ def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, va
 
 
 def next_taus(low: float, f_low: float, high: float, f_high: float, guesses: Vector, width: float, n: int) -> Vector:
-    """Return the next steps to look at: Newton's guesses inside the bracket, the secant's, and some spread over it."""
+    """Return the next steps to evaluate: Newton's guesses inside the bracket, the secant's, and some spread over it."""
     inside = [tau for tau in guesses.tolist() if low < tau < high]
     if high == np.inf:
         start = max(low, 1.0)

@@ -1,8 +1,8 @@
 """Rows in files: a shard is a block of the file, read ahead, one after the other.
 
-What has one entry per row stays in memory, so verbs that need no row (the derivatives along a line) read nothing. A
-verb that needs rows reads the file once; ``respond`` brings the Gram matrix up to date in the same pass, since Newton's
-method asks for it next. So an iteration reads the file twice.
+Everything with one entry per row stays in memory, so verbs that need no row (the derivatives along a line) read
+nothing. A verb that needs rows reads the file once; ``respond`` updates the Gram matrix in the same pass, since
+Newton's method needs it next. So an iteration reads the file twice.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class BlockShards(AlphaInMemory):
                 yield self._shard(block)
 
     def _summed(self, verb: Callable[[Shard, Vector], None], out: Vector | None = None) -> Vector:
-        """Return the sum of what ``verb`` adds up over all blocks in a vector of weights."""
+        """Return the vector of weights to which ``verb`` adds for all blocks."""
         total = np.zeros(self.n_weights) if out is None else out
         total.fill(0.0)
         for shard in self._read():

@@ -1,8 +1,8 @@
 """Rows whose products are summed in twice the precision, for columns that depend on each other.
 
 The weights of such columns are large and cancel in every score, so rounding of w and of its products moves a score by
-far more than the score's own last digit; curvatures and rows make much of that in Z' alpha. With the margins rounded
-but once, dual variables fit w as well as float64 can tell.
+far more than the score's own last digit, and Z' alpha magnifies that error. With margins rounded only once, the dual
+variables match w as closely as float64 allows.
 """
 
 from __future__ import annotations

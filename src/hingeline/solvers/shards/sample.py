@@ -1,4 +1,4 @@
-"""A sample of the rows as a problem of its own, whose solution is a start for the whole."""
+"""A sample of the rows as a separate problem, whose solution is a start for all rows."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def step_between(least: int, most: int, n_rows: int, n_weights: int, per_weight:
 
 
 def losses_at_zero(problem: Problem) -> float:
-    """Return the losses at w = 0: a sample whose solution is no better on all rows has missed what matters."""
+    """Return the losses at w = 0: a sample whose solution is no better than that on all rows is useless."""
     C, loss, n = problem.C_values, problem.loss, problem.data.n_rows
-    if not loss.is_regression:  # all labels miss the same
+    if not loss.is_regression:  # all labels have the same margin
         return float(C.sum() * (n if C.size == 1 else 1)) * primal_term(loss, missing(loss, 1.0, 0.0), 1.0)
     return float(sum_losses_at_zero(loss, problem.y, C))
 
 
 def mean_margin_at_zero(problem: Problem) -> float:
-    """Return the mean of what is missing at w = 0, and 1 if nothing is: the unit of widths of the smoothing."""
+    """Return the mean margin at w = 0, or 1 if that is zero: the unit of smoothing widths."""
     if not problem.loss.is_regression:
         return 1.0
     return float(np.abs(missing(problem.loss, problem.y, 0.0)).mean()) or 1.0
@@ -46,8 +46,8 @@ def sample_of(problem: Problem, step: int, team: Team = ALONE) -> Problem | None
 def chosen_rows(n_rows: int, step: int) -> Indices:
     """Return the numbers of one row in ``step``, in order.
 
-    One row of every group of ``step`` neighbours, so that sorted data are sampled evenly; which one changes from group
-    to group by the golden ratio, so that no period in the data is met.
+    One row of every group of ``step`` neighbours, so that sorted data are sampled evenly. Which one changes from group
+    to group by the golden ratio, so that the sample follows no period in the data.
     """
     groups = np.arange(n_rows // step)
     return groups * step + (np.modf(groups * GOLDEN_RATIO)[0] * step).astype(np.intp)

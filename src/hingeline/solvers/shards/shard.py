@@ -111,7 +111,7 @@ class Shard:
         return Responses(violation, band_size, moved, losses, gap, band)
 
     def recentre(self, delta: float, v: Vector) -> Responses:
-        """Smooth around the present alpha at width ``delta``; v <- v + Z' alpha."""
+        """Smooth around the current alpha with width ``delta``; v <- v + Z' alpha."""
         self.smooth_at(delta)
         return self.respond(0.0, True, v, recentred=True)
 
@@ -157,7 +157,7 @@ class Shard:
         self.alpha[:] = self.a if proposed else self.vectors.alpha
 
     def propose(self, tau: float) -> None:
-        """Move the proposed dual variables by the share tau towards what Newton's equation says."""
+        """Move the proposed dual variables by the fraction tau towards what Newton's equation proposes."""
         for begin, end in self._terms.slices(self.n_rows):
             propose(self._arrays, self.a, tau, self.scale, begin, end)
 
@@ -166,9 +166,9 @@ class Shard:
         self.a[:] = self.vectors.alpha
 
     def compare(self, excess: Vector) -> tuple[float, float, bool]:
-        """Move the proposed dual variables into the box; excess <- excess + Z'(what stuck out).
+        """Clip the proposed dual variables to the box; excess <- excess + Z'(what was clipped).
 
-        Returns the largest violation, the gap terms, and whether anything stuck out.
+        Returns the largest violation, the gap terms, and whether anything was clipped.
         """
         violation, gap, clipped = 0.0, 0.0, False
         for begin, end in self._products.slices(self.n_rows):

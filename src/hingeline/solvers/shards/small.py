@@ -1,6 +1,6 @@
-"""A whole step of Newton's method in one call, for problems so small that calls would cost more than the work.
+"""A whole Newton step in one call, for problems so small that separate calls would cost more than the work.
 
-The same step as that of newton/smoothed.py: Hessian, direction, line search, and the responses where it ends.
+The step is that of newton/smoothed.py: Hessian, direction, line search, and the responses at its end.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .line import MOST_EVALUATIONS, Line, search_at_once, step_found
 
 @kernel
 def solve_positive(H: Matrix, x: Vector, damping: float) -> float:
-    """x <- (H + damping diag(H))^-1 x; of H, the upper triangle is read, and left as a Cholesky factor.
+    """x <- (H + damping diag(H))^-1 x; reads the upper triangle of H and overwrites it with a Cholesky factor.
 
-    H is positive definite, but rounding may have made a pivot too small or negative: it is replaced by what damping
+    H is positive definite, but rounding may make a pivot too small or negative; it is then replaced by what damping
     adds. So x is finite and a direction of descent in any case. Returns the largest ratio of a diagonal entry to its
-    pivot: about what a scaled H has for a condition number.
+    pivot, which is roughly the condition number of the scaled H.
     """
     n, condition = np.uint64(x.size), 1.0
     for k in range(n):
@@ -67,8 +67,8 @@ def step_at_once(
 ) -> tuple[float, float, float, tuple[float, int, int, float, float, float]]:
     """Move w, with its margins, responses and v = Z' alpha, to the minimum along Newton's direction.
 
-    ``free`` leaves the intercept, the last weight, out of the regulariser. H and p are room to work in. Returns the
-    decrease that the direction promised (twice), the step along it, and what ``solve_positive`` and ``respond`` return.
+    ``free`` leaves the intercept, the last weight, out of the regulariser. H and p are work space. Returns twice the
+    decrease that the direction promised, the step along it, and what ``solve_positive`` and ``respond`` return.
     """
     _, s, m, t, _, _, band, _ = vectors
     d, n = np.uint64(w.size), np.uint64(m.size)
@@ -90,7 +90,7 @@ def step_at_once(
         pp += p[j] * p[j]
     if free:
         decrement += v[last] * p[last]
-    if not 0.0 < decrement < np.inf:  # no step leads downwards as far as rounding can tell
+    if not 0.0 < decrement < np.inf:  # rounding leaves no descent direction
         decrement = 0.0
         p[:] = 0.0
     for i in range(n):

@@ -205,7 +205,7 @@
       // Zero is a better lower bound than one below it, if the objective cannot be negative.
       if (m.objective.at(-1) > 0) m.lower_bound = m.lower_bound.map((v) => (v === null || v < 0 ? null : v));
     }
-    const about = (m, i) => [m.name && `class ${m.name}`, `sweep ${short(m.sweeps[i])}, ${short(m.seconds[i])} s`, `${short(m.steps[i])} steps`,
+    const about = (m, i) => [m.name && `class ${m.name}`, `iteration ${short(m.sweeps[i])}, ${short(m.seconds[i])} s`, `${short(m.steps[i])} steps`,
       m.objective[i] !== null && `objective ${short(m.objective[i])}`, m.lower_bound[i] !== null && `lower bound ${short(m.lower_bound[i])}`,
       m.gap[i] !== null && `relative gap ${short(m.gap[i])}`, `violation ${short(m.violation[i])}`].filter(Boolean).join("\n");
     const build = (part) => () => {

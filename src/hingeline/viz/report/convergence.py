@@ -8,8 +8,8 @@ from typing import Any
 from .markup import Section, details, escape, name, short, table, value
 
 LARGE_GAP = 1e-2  # relative; above it even a model that has converged gets no green
-TO_BE_CLOSER = "For a better model ask for the gap itself (<code>--gap 1e-3</code>, <code>gap_tol=1e-3</code>)."
-TO_GO_ON = "Allow more time or sweeps, loosen the tolerance, or scale the features."
+TO_BE_CLOSER = "For a better model, set the gap itself (<code>--gap 1e-3</code>, <code>gap_tol=1e-3</code>)."
+TO_GO_ON = "Allow more time or iterations, loosen the tolerance, or scale the features."
 MOST_POINTS = 12_000  # in the whole chart
 MOST_PROBLEMS = 200  # in the chart: those with the largest gaps
 MOST_LINES = 60  # of the table of a problem
@@ -43,13 +43,13 @@ def glance(problems: Sequence[dict[str, Any]], wall: float | None) -> list[tuple
     if not problems:
         return []
     one = problems[0] if len(problems) == 1 else None
-    seconds, sweeps = sum(m["seconds"] for m in problems), sum(m["n_iter"] for m in problems)
+    seconds, iterations = sum(m["seconds"] for m in problems), sum(m["n_iter"] for m in problems)
     gaps = [m["gap"] for m in problems if m["gap"] is not None]
     cards = [("objective", value(one["primal"]))] if one else [("problems", value(len(problems)))]
     cards.append(("relative gap" if one else "largest relative gap", value(max(gaps, default=None))))
     known = wall is not None or one is not None
     cards.append(("training seconds" if known else "seconds, all classes", value(seconds if wall is None else wall)))
-    cards.append(("sweeps", value(sweeps)))
+    cards.append(("iterations", value(iterations)))
     cards.append(("engine", ", ".join(sorted({name(_spaced(m["solver"])) for m in problems}))))
     return cards
 
@@ -65,7 +65,7 @@ def certificate(problems: Sequence[dict[str, Any]]) -> Section | None:
         return None
     head = (
         *("class", "objective", "lower bound", "relative gap", "violation", "converged", "ended by"),
-        *("engine", "sweeps", "steps", "support", "seconds"),
+        *("engine", "iterations", "steps", "support", "seconds"),
     )
     rows = [
         (
@@ -167,7 +167,7 @@ CHART = """<figure class="chart" data-chart="convergence">
 <fieldset><legend>against</legend>
 <label><input type="radio" name="x" value="seconds" checked>seconds</label>
 <label><input type="radio" name="x" value="steps">steps</label>
-<label><input type="radio" name="x" value="sweeps">sweeps</label></fieldset>
+<label><input type="radio" name="x" value="sweeps">iterations</label></fieldset>
 <fieldset><legend>scale</legend>
 <label><input type="checkbox" name="ylog" checked>log</label>
 <label><input type="checkbox" name="xlog">log time</label></fieldset>

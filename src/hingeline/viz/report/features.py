@@ -70,5 +70,5 @@ def read_names(path: str) -> list[str]:
     with open(path, encoding="utf-8", errors="replace", newline=None) as file:
         names = [line.rstrip("\n") for line in file]
     if not names:
-        raise ValueError(f"{path} holds no names: one per line is needed.")
+        raise ValueError(f"{path} holds no names: write one per line.")
     return names

@@ -46,9 +46,9 @@ def evaluate(estimator: Any, X: Any, y: Any, name: str) -> dict[str, Any]:
     """Return the evaluation of a model on some rows, in the form of a run's record."""
     predicted, truth = np.asarray(estimator.predict(X)), np.asarray(y)
     if truth.shape != predicted.shape:
-        raise ValueError(f"y has the shape {truth.shape}; one label per row is needed, for {predicted.size} rows.")
+        raise ValueError(f"y has shape {truth.shape}, but X has {predicted.size} rows: pass one label per row.")
     if not truth.size:
-        raise ValueError("there are no rows to evaluate the model on.")
+        raise ValueError("There are no rows to evaluate the model on.")
     base: dict[str, Any] = {"data": name, "rows": int(truth.size), "labels": None, "counts": None}
     if is_classifier(estimator):
         if (truth.dtype.kind in "OUS") != (predicted.dtype.kind in "OUS"):

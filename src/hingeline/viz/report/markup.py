@@ -64,7 +64,7 @@ def by_label(label: str) -> tuple[float, str]:
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, with all its digits in the element's value."""
+    """Return a fraction as a percentage, with all its digits in the element's value."""
     return f'<data value="{share!r}">{100.0 * share:.4g}\u202f%</data>'
 
 

@@ -55,7 +55,7 @@ class Source:
             raise ValueError(f"{self.name} holds no model whose features could be named.")
         n = self.weights.coef.shape[1]
         if len(names) < n:
-            raise ValueError(f"there are {len(names)} feature names for the {n} features of the model.")
+            raise ValueError(f"There are {len(names)} feature names, but the model has {n} features.")
         return replace(self, weights=replace(self.weights, names=names))
 
 

@@ -89,7 +89,7 @@ def _outcome(model: LinearModel, X: Any, y: np.ndarray, data_name: str) -> dict[
 
     rows = X if sparse.issparse(X) and X.format == "csr" else sparse.csr_matrix(X)
     if not rows.shape[0] or y.shape != (rows.shape[0],):
-        raise ValueError(f"X has {rows.shape[0]} rows and y the shape {y.shape}: one label per row is needed.")
+        raise ValueError(f"y has shape {y.shape}, but X has {rows.shape[0]} rows: pass one label per row.")
     return outcome_of(model, rows, y, data_name)
 
 
