@@ -20,7 +20,7 @@ SMOKE := build/smoke-venv
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/demo.stamp  ## hingeline beside other solvers over a grid of C on built-in data: a table and a picture
+demo: $(VENV)/demo.stamp  ## compare hingeline with scikit-learn over a grid of C on built-in data: a table and a picture
 	$(CACHED) $(BIN)/hingeline demo
 
 test: lint tests-alone  ## lint, types, and the tests with warnings as errors
@@ -37,7 +37,7 @@ test-oldest: $(OLDEST)/all.stamp  ## the tests with the oldest versions of all d
 test-portable: $(VENV)/all.stamp  ## the numerical tests as other CPUs would run them
 	$(BIN)/python tools/portable_tests.py $(WORKERS)
 
-test-sklearn: $(VENV)/all.stamp  ## scikit-learn's own tests, with hingeline's classes in the place of its own
+test-sklearn: $(VENV)/all.stamp  ## scikit-learn's own tests, with hingeline's classes instead of its own
 	$(CACHED) $(BIN)/python tools/sklearn_tests.py $(WORKERS)
 
 test-warmup: $(VENV)/all.stamp  ## nothing is compiled after a warm-up, for all kinds of problems and layouts of data
@@ -71,7 +71,7 @@ dist: $(VENV)/all.stamp  ## sdist and wheel in dist/, checked as PyPI does
 	$(BIN)/python -m build --quiet
 	$(BIN)/twine check --strict dist/*
 
-smoke: dist  ## install the wheel with its core dependencies alone into an empty environment, and use it
+smoke: dist  ## install the wheel with only its core dependencies into an empty environment, and use it
 	rm -rf $(SMOKE)
 	$(PYTHON) -m venv $(SMOKE)
 	$(SMOKE)/bin/python -m pip install --quiet dist/*.whl

@@ -29,8 +29,8 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         End the search as soon as larger C can no longer win, by the rule in ``hingeline.selection.early``. Skipped
         cells are NaN. False: try every C.
     n_jobs : int, optional
-        Number of threads over folds and classes; -1 uses all cores. Scores do not depend on it; the last digits of the
-        model may.
+        Number of threads over folds, classes and parts of the grid; -1 uses all cores. Scores depend on it only within
+        the tolerance of the fits, the model only in its last digits.
     verbose : int
         Above zero, a line is printed for each C.
     loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
