@@ -103,8 +103,8 @@ def test_one_class_is_a_model_too(files, capsys):
         ("1 1:x\n", "line 1"),
         ("1 1:1\n-1 0:1\n", "line 2"),
         ("1 1:1\n-1 1:nan\n", "line 2"),
-        ("1.5 1:1\n2 1:2\n", "row 1 has the label 1.5"),
-        ("1 1:1\n3000000000 1:2\n", "row 2 has the label 3e"),
+        ("1.5 1:1\n2 1:2\n", "Row 1 has the label 1.5"),
+        ("1 1:1\n3000000000 1:2\n", "Row 2 has the label 3e"),
     ],
 )
 def test_bad_data(files, text, message, capsys):
@@ -299,7 +299,7 @@ def test_what_is_no_checkpoint(files, capsys):
     assert "not a model file of hingeline's" in capsys.readouterr().err
     write_native({"kind": "something"}, files / "state")
     assert main(["train", "--checkpoint", "state", "many"]) == 1
-    assert "no checkpoint" in capsys.readouterr().err
+    assert "is not a checkpoint" in capsys.readouterr().err
     trained("--checkpoint", "good", "many")
     content = read_native(files / "good")
     for damage in ({0: "x"}, {"a": np.zeros(3)}, {0: np.full(80, np.nan)}, {0: np.zeros(79)}, []):

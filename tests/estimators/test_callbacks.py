@@ -111,7 +111,7 @@ def test_set_callbacks_replaces_hands_on_and_forgets():
     assert not first.seen
     assert not hasattr(model.set_callbacks(), "_skl_callbacks")
     for wrong in (1, LinearSVC):
-        with pytest.raises(TypeError, match="Callbacks must be"):
+        with pytest.raises(TypeError, match="allbacks must be"):
             model.set_callbacks(wrong)
 
 

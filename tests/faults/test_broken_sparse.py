@@ -44,7 +44,7 @@ BROKEN = {
         ("bounds: far beyond", {"indptr": [0, 2, 3, 4, 2**40]}, r"indptr is broken at {major} 3"),
         ("bounds: negative", {"indptr": [0, -2, 3, 4, 6]}, r"indptr is broken at {major} 0"),
         ("bounds: wrap around", {"indptr": [0, 2, -1, 4, 6]}, r"indptr is broken at {major} 1"),
-        ("bounds: too short", {"indptr": [0, 2, 6]}, r"indptr has 3 entries, 4 {major}s need 5"),
+        ("bounds: too short", {"indptr": [0, 2, 6]}, r"indptr has 3 entries, but 4 {major}s need 5"),
         ("bounds: too long", {"indptr": [0, 2, 3, 4, 6, 6]}, r"indptr has 6 entries"),
         ("bounds: not from zero", {"indptr": [1, 2, 3, 4, 6]}, r"indptr\[0\] is 1; it must be 0"),
         (

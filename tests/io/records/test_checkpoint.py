@@ -111,7 +111,7 @@ def test_any_cut_is_noticed(tmp_path):
 
 def test_what_belongs_to_somebody_else_is_refused(tmp_path):
     write_native({"kind": "something"}, tmp_path / "state")
-    with pytest.raises(ValueError, match="no checkpoint of a test"):
+    with pytest.raises(ValueError, match="is not a checkpoint of a test"):
         open_at(tmp_path / "state")
     other = CheckpointFile(tmp_path / "other", "a test", {**PROBLEM, "C": 2.0}, (4,))
     other.keep(0, np.ones(4))
