@@ -47,6 +47,7 @@ def _cached(compiled: Any) -> Any:
     if hasattr(compiled, "py_func"):
         compiled._cache = KernelCache(compiled.py_func)
         compiled.compile = _apart(compiled.compile)
+        compiled.get_call_template = _once(compiled.get_call_template)
     return compiled
 
 
@@ -62,6 +63,16 @@ def _apart(compile_for: Callable[..., Any]) -> Callable[..., Any]:
             return compile_for(signature)
 
     return compile_whole
+
+
+def _once(template_for: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a kernel compiled once for all constants that kernels call it with: numba takes each for a type."""
+
+    @wraps(template_for)
+    def template_without_constants(args: Any, kws: Any) -> Any:
+        return template_for(tuple(map(types.unliteral, args)), {k: types.unliteral(kind) for k, kind in kws.items()})
+
+    return template_without_constants
 
 
 def by_type(implementations: dict[Any, Callable[..., Any]]) -> Callable[..., Any]:

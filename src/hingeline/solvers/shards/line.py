@@ -83,9 +83,10 @@ def search_at_once(
     loss: Loss, vectors: Arrays, delta: float, scale: float, line: Line, evaluations: int, at: Place
 ) -> Place:
     """Continue from ``at`` for some evaluations, over all rows of one shard."""
+    begin, end = np.uint64(0), np.uint64(vectors[0].size)
     for _ in range(evaluations):
         tau = at[4]
-        first, second = add_derivatives(loss, vectors, delta, scale, tau, 0, vectors[0].size)
+        first, second = add_derivatives(loss, vectors, delta, scale, tau, begin, end)
         at = narrowed(at, first + line.wp + tau * line.pp, second + line.pp, line.slope, line.accuracy)
         if at[5]:
             break

@@ -73,7 +73,7 @@ def step_at_once(
     _, s, m, t, _, _, band, _ = vectors
     d, n = np.uint64(w.size), np.uint64(m.size)
     H[:] = 0.0
-    gram(rows, band, distinct, H, 0, n)
+    gram(rows, band, distinct, H, 0, m.size)  # int64, as Python calls it: another type would be compiled apart
     H *= scale
     decrement, wp, pp = 0.0, 0.0, 0.0
     last = d - ONE
@@ -102,4 +102,4 @@ def step_at_once(
     for j in range(d):
         w[j] += tau * p[j]
     v[:] = 0.0
-    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, False, True, v, 0, n)
+    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, False, True, v, 0, m.size)
