@@ -277,9 +277,10 @@ def truth(problem: Problem) -> Truth:
     delta = float(np.sqrt(moved @ moved))
     apart = float(sum((a - c) ** 2 for a, c in zip(w, v, strict=True))) ** 0.5
     of_weights = delta * (apart + delta)
-    if p.l1:  # the slope of the conjugate penalty, where v is above l1
+    if p.l1:  # slope and curvature of the conjugate penalty, where v is above l1
         above = [float(max(abs(v_j) - l1, 0) / l2) if p.l1 < 1.0 else 0.0 for v_j in v]
         of_weights = sum(m * (abs(float(a)) + c) for m, a, c in zip(moved, w, above, strict=False)) + U * float(penalty)
+        of_weights += delta * delta / (2.0 * (1.0 - p.l1)) if p.l1 < 1.0 else 0.0
     of_rows = float((steepness + np.abs(p.beta)) @ errors)
     if p.loss == "logistic":  # alpha/C is rounded before its entropy is taken
         of_rows += 8.0 * U * float(p.C.sum())

@@ -24,7 +24,8 @@ from ..clock import Ended
 from ..history import concluded
 from ..stop import GOOD_GAP, Stop
 from .decimals import DIGITS, floats
-from .interior import Point
+from .interior import Pieces, Point
+from .weights_on_lattice import weights_on_lattice
 
 LARGEST = 3_000  # rows times weights: a second or two
 MOST_ROUNDED = 16  # weights that are rounded one by one: each is a problem of its own
@@ -105,7 +106,7 @@ def best_model(exact: Exact, check: Callable[[], None]) -> Model | None:
         return None
     alpha = exact.dual_variables(point, check)
     best = exact.model(floats(point.w), alpha)
-    for rounded in (_tight, _one_by_one):
+    for rounded in (_tight, _one_by_one, _on_lattice):
         if best.certificate.gap <= GOOD_GAP:
             break
         w = rounded(pieces, point, check)
@@ -120,6 +121,13 @@ def _tight(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | Non
     return None if found is None else floats(found.w)
 
 
+def _on_lattice(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | None:
+    """Return weights in float64 that are rounded together; None if they are too many."""
+    if not isinstance(pieces, Pieces) or point.w.size > MOST_ROUNDED:
+        return None
+    return weights_on_lattice(pieces, point, check)
+
+
 def _one_by_one(pieces: Any, point: Point, check: Callable[[], None]) -> Vector | None:
     """Return weights rounded to float64 one by one: first the one whose last digit moves scores most.
 
@@ -132,9 +140,7 @@ def _one_by_one(pieces: Any, point: Point, check: Callable[[], None]) -> Vector 
         j = int(np.argmax(np.spacing(np.abs(out[left])) * largest[left]))
         own = left.pop(j)
         values = [float(out[own])]
-        if (
-            len(left) == out.size - 1
-        ):  # what the first one costs the others cannot make good: the other side may be less
+        if len(left) == out.size - 1:  # what the first one costs nothing makes good: the other side may be less
             values.append(float(np.nextafter(values[0], inf if Decimal(values[0]) < point.w[j] else -inf)))
         given = [pieces.without(j, Decimal(value)) for value in values]
         solved = [(found.value, k, found) for k in range(len(given)) if (found := given[k].solved(check)) is not None]

@@ -24,6 +24,7 @@ from .rows import ExactRows, weights_and_variables
 NOTHING = Decimal("1e-20")  # a weight whose contribution to scores is below this fraction of the largest is zero
 LEAST_ROOM = Decimal("0.01")  # least fraction of their bounds that dual variables keep
 MOST_ROOMS, MOST_SHRINKS = 5, 20
+ACCURATE = 1e-6  # share of its bound that rounding may make of v_j
 SHRUNK = 1.0 - 2.0**-52
 
 
@@ -95,6 +96,10 @@ class ExactPenalised(ExactRows):
     def _rounded(self, at: Point, check: Callable[[], None]) -> Vector:
         n = 0 if isinstance(self.pieces, PenalisedLogistic) else self.pieces.U.size
         return super().dual_variables(at._replace(a=at.a[n:]), check)
+
+    def _accuracy(self, a: Vector, value: float) -> Vector:
+        l1 = floats(self._l1)
+        return np.where((l1 > 0.0) & (floats(self._R) == 0.0), ACCURATE * l1, super()._accuracy(a, value))
 
     def _with_room(self, room: Decimal, near: Decimals) -> Any:
         """Return the problem with bounds on v that are smaller by this factor; its solution is ``near``."""

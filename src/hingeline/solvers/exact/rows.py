@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cached_property
-from math import fsum, isinf
+from math import fsum, isinf, sqrt
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,14 @@ from ..stop import Stop
 from .decimals import ONE, ZERO, Cholesky, Decimals, decimals, floats
 from .interior import DenseRows, Pieces, Point
 from .last_resort import Model, finished
+from .lattice import nearer
 from .smooth import LogisticPieces
 
 FEW, MOST_PASSES = 4, 4  # rows, per column, that take up the rounding in Z'alpha; attempts to stay in bounds
 LEAST = 1e-6  # fraction of the largest dual variable that others may change by
 UNBALANCED = 1e-14  # violation of a free intercept's constraint, as a fraction of all dual variables, that is allowed
+SPENT, ENOUGH = 1e-5, 10.0  # fraction of the objective that a component of Z'alpha may cost; times that, all together
+ROOMS = 2.0**24, 2.0**12, 4.0  # units in the last place by which variables leave their limits; the first that helps
 AT_LIMIT = 1.0 - 1e-15  # fraction of a limit that counts as the limit, rounded
 NOTHING = 1e-20  # fraction of the largest dual variable that counts as zero
 
@@ -93,11 +96,40 @@ class ExactRows:
             rounded[np.abs(rounded) <= NOTHING * np.abs(rounded).max()] = 0.0
         limits = [(lower(loss, C), upper(loss, C)) for C in self._C]
         rounded = np.array([_within(a, low, high) for a, (low, high) in zip(rounded, limits, strict=True)])
-        out[self._which] = settled(rounded, alpha, self._Z, limits, np.abs(floats(self._c - self._Z @ at.w)))
+        found = settled(rounded, alpha, self._Z, limits, np.abs(floats(self._c - self._Z @ at.w)))
+        out[self._which] = self._on_lattice(found, alpha, limits, at, check)
         total = float(abs(self._Z[:, -1] @ decimals(out[self._which])))
         if self._is_free and total > UNBALANCED * np.abs(out).sum():
             balance(SidesInMemory(problem, out))
         return out
+
+    def _on_lattice(
+        self, a: Vector, alpha: Decimals, limits: list[tuple[float, float]], at: Point, check: Callable[[], None]
+    ) -> Vector:
+        """Return dual variables whose Z'a is as near to the optimal one as counts, if that of ``a`` is not.
+
+        To leave its limit costs a row its margin.
+        """
+        value, target = float(at.value), self._Z.T @ alpha
+        accuracy = self._accuracy(a, value)
+        if not accuracy.all():
+            return a
+
+        def lost(a: Vector) -> float:
+            return float(np.sum((floats(target - self._Z.T @ decimals(a)) / accuracy) ** 2))
+
+        low, high = np.array(limits).T
+        best, price = a, np.abs(floats((self._c - self._Z @ at.w) / (decimals(SPENT) * at.value)))
+        for units in ROOMS:
+            if lost(best) <= ENOUGH:
+                break
+            best = min(best, nearer(a, target, self._Z, accuracy, price, (low, high), units, check), key=lost)
+        return best
+
+    def _accuracy(self, a: Vector, value: float) -> Vector:
+        """Return what each component of Z'a may miss."""
+        unbalanced = UNBALANCED * np.abs(a).sum()
+        return np.array([sqrt(SPENT * value * R) if R else unbalanced for R in floats(self._R).tolist()])
 
     def model(self, w: Vector, alpha: Vector) -> Model:
         """Return the model with its certificate, from margins that are rounded only once."""

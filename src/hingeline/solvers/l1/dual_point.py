@@ -25,6 +25,7 @@ from ..weighted_gram import WeightedGram
 from .products import Products, add_exactly
 
 VISIBLE = 1e-9  # fraction of l1: rounding in X' r that is worth a product in twice the precision
+VISIBLE_IF_CURVED = 1e-6  # the same if there are no bounds: the gap changes by half the square of that
 SPARE = 1e-12  # fraction of l1 that is left free, so that one such product is usually enough
 MOST_SHRINKS = 20  # of dual variables that rounding keeps on making infeasible
 
@@ -57,6 +58,8 @@ class DualPoints:
                 if over <= 1.0 - 2.0 * UNIT_ROUNDOFF:
                     return t * alpha, np.where(self._free, 0.0, -exact)
                 t, margin = t / (1.0 + margin * max(over - 1.0, 0.0) + 8.0 * UNIT_ROUNDOFF), 2.0 * margin
+        if l1.size == 0 and rounding.max() > VISIBLE_IF_CURVED:
+            return alpha, np.where(self._free, 0.0, -self._transposed_exactly(r))
         t = 1.0 / float(np.max((np.abs(g) + rounding)[self._bounded] / l1, initial=1.0))
         return t * alpha, np.where(self._free, 0.0, -t * g)
 
