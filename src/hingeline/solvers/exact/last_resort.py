@@ -3,7 +3,7 @@
 If rounding has ended an engine at a large gap, there may still be a good model in float64: the optimum to more digits,
 rounded. If rounding costs too much (at large C, or if columns cancel each other), margins get room for rounding, and
 weights are rounded one after the other, the coarsest first. The others are solved for again each time, so that they
-compensate for the rounding.
+compensate for the rounding. At last all are rounded together.
 """
 
 from __future__ import annotations
