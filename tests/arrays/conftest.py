@@ -24,6 +24,7 @@ class Library:
             self.xp, self.device = cupy, None
         else:
             torch = pytest.importorskip("torch", reason="needs PyTorch")
+            torch.set_num_threads(1)  # problems are small, and cores may be busy
             self.xp, self.device = torch, "cuda" if name == "torch-cuda" else "cpu"
             if self.device == "cuda" and not torch.cuda.is_available():
                 pytest.skip("needs a CUDA device")

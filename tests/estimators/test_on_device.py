@@ -14,6 +14,7 @@ from hingeline import LinearSVC, LinearSVR, LogisticRegression
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 pytest.importorskip("array_api_compat")
+torch.set_num_threads(1)  # problems are small, and cores may be busy
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
@@ -115,7 +116,7 @@ def test_one_place_for_all(dispatch):
     with pytest.raises(ValueError, match="y one of array_api_strict"):
         LinearSVC().fit(Xt, strict.asarray(y))
     model = LinearSVC().fit(Xt, yt)
-    with pytest.raises(ValueError, match="one place"):
+    with pytest.raises(ValueError, match=r"decision_function\(\) must use the same namespace"):
         model.decision_function(strict.asarray(X))
     with pytest.raises(ValueError, match="features"):
         model.decision_function(Xt[:, :2])

@@ -1,207 +1,302 @@
 """Many problems over the same rows at once: classes one against the rest, values of C, folds as weights of the rows.
 
-For smooth losses, with an intercept that is regularised or none. Every product with X serves all problems, as a product
-of matrices; a column of a matrix belongs to a problem. Newton's directions come from Gram matrices, factored together,
-if columns of X are few, else from conjugate gradients that run side by side. A problem is done when w is as near to
-Z' alpha as the stop rule asks; its certificate is then computed afresh. What is left in the end is trained alone.
+As many as fit into memory are trained side by side (together.py). A problem is done when the stop rule is met as far as
+its sums tell; its certificate is then computed afresh, and it goes on if that says no. What is left in the end is
+trained alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from math import sqrt
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.matrix import Data
 from ..kernels.losses import Loss
-from ..solution import HISTORY, Certificate, Solution
+from ..kernels.types import Matrix, Vector
+from ..solution import HISTORY, Certificate, Progress, Solution
+from ..solvers.balance import balance
 from ..solvers.engines import AUTO, NEWTON, NEWTON_CG
-from ..solvers.stop import GOOD_GAP, Stop
+from ..solvers.newton.directions import LARGEST_FACTOR
+from ..solvers.newton.newton import SMOOTH_STEPS
+from ..solvers.select import is_for_rounding
+from ..solvers.stop import Stop
+from .balance import SidesOnDevice
+from .course import Course, Numbers
 from .losses import array_loss
 from .memory import largest_batch
-from .namespace import Place, to_numpy
+from .namespace import to_numpy
 from .problem import ArrayProblem
 from .rows import ArrayRows
+from .together import Matrices, Point, Together, uses_factors
 from .train import train_arrays
 
-FEW_COLUMNS = 128  # up to which a Gram matrix per problem is cheap
-MOST_STEPS, MOST_PRODUCTS, MOST_SEARCHED = 40, 120, 8
-FORCING, LINE_ACCURACY = 0.05, 0.2
+MOST_STEPS, MOST_IF_SMOOTH, MOST_OF_SAMPLE = 150, 60, 25
 VECTORS = 16  # arrays with one entry per row and problem that are there at the same time
+HESSIANS = 4  # likewise, with an entry per pair of columns
+TINY_GAP = 1e-9  # relative: as accurately as rounding allows, or nearly, for problems as small as that
 
 
-@dataclass
-class _Columns:
-    """What has an entry per row and problem (S, C, M) or per weight and problem (W)."""
-
-    S: Any
-    C: Any
-    W: Any
-    M: Any
-
-    def taken(self, xp: Any, place: Place, which: list[int]) -> _Columns:
-        """Return some columns of all."""
-        numbers = place.put(np.array(which, dtype=np.int64), xp.int64)
-        return _Columns(*(xp.take(part, numbers, axis=1) for part in (self.S, self.C, self.W, self.M)))
+def can_train_together(rows: ArrayRows, loss: Loss, free: bool) -> bool:
+    """Tell whether problems over these rows can be trained side by side."""
+    if free and loss.is_regression:  # its targets have to be shifted
+        return False
+    return loss.is_smooth or rows.n_features < LARGEST_FACTOR
 
 
-def train_together(problems: Sequence[ArrayProblem], stop: Stop) -> list[Solution]:
-    """Solve problems over the same rows, as many at a time as memory allows.
+def most_together(rows: ArrayRows) -> int:
+    """Return how many problems over these rows fit into memory; raises MemoryError if none does."""
+    columns = rows.n_features + 1 if rows.n_features < LARGEST_FACTOR else 0
+    return largest_batch(rows.place, rows.n_rows, VECTORS, HESSIANS * columns**2)
+
+
+def train_together(
+    make: Callable[[int], ArrayProblem],
+    n_problems: int,
+    stop: Stop,
+    *,
+    free: bool = False,
+    starts: Matrix | None = None,
+) -> list[Solution]:
+    """Solve problems over the same rows by the rules of solver="auto", as many at a time as memory allows.
+
+    ``make`` returns a problem by its number, when its turn comes. ``free`` leaves intercepts out of the regulariser.
+    ``starts`` are weights to begin at, a row per problem, the constant feature's last.
 
     Raises MemoryError, with the number of rows that would fit, if there is no room for one.
     """
-    rows, loss = problems[0].rows, problems[0].loss
-    size = largest_batch(rows.place, rows.n_rows, VECTORS)
+    size = most_together(make(0).rows)
     begun, solutions = perf_counter(), list[Solution]()
-    for first in range(0, len(problems), size):
-        part = problems[first : first + size]
-        solutions += _Batch(rows, loss, part, stop.after(perf_counter() - begun)).solutions()
+    for begin in range(0, n_problems, size):
+        part = [make(k) for k in range(begin, min(begin + size, n_problems))]
+        own = None if starts is None else starts[begin : begin + len(part)]
+        solutions += _Batch(part, stop.after(perf_counter() - begun), free).solutions(own)
     return solutions
+
+
+def train_one(
+    problem: ArrayProblem,
+    solver: str,
+    stop: Stop,
+    *,
+    free: bool = False,
+    w0: Vector | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+) -> Solution:
+    """Solve one problem, as ``train_arrays`` does.
+
+    If weights are many and the loss is smooth, as a batch of one: all that has the size of a weight vector stays on the
+    device too.
+    """
+    many, is_watched = problem.rows.n_features >= LARGEST_FACTOR, callback is not None or stop.max_iter is not None
+    if solver == AUTO and problem.loss.is_smooth and many and not (free or is_watched):
+        starts = None if w0 is None else w0[None, :]
+        return train_together(lambda k: problem, 1, stop, starts=starts)[0]
+    return train_arrays(problem, solver, stop, free=free, w0=w0, callback=callback)
+
+
+class _Certified(NamedTuple):
+    w: Vector
+    alpha: Any
+    certificate: Certificate
 
 
 class _Batch:
     """Problems that are trained at the same time."""
 
-    def __init__(self, rows: ArrayRows, loss: Loss, problems: Sequence[ArrayProblem], stop: Stop) -> None:
-        self._rows, self._problems, self._stop = rows, problems, stop
-        self._xp, self._verbs = rows.place.xp, array_loss(loss, rows.place.xp)
-        self._scale, self._longest = loss.curvature_scale, sqrt(problems[0].range_of_q[1])
-        xp, n = self._xp, rows.n_rows
-        S = xp.stack([xp.astype(problem.signs, xp.float64) for problem in problems], axis=1)
-        C = xp.stack([xp.broadcast_to(problem.responding, (n,)) for problem in problems], axis=1)
-        W = rows.place.full((rows.n_features + 1, len(problems)), 0.0)
-        self._at = _Columns(S, C, W, self._verbs.missing(S, 0.0 * S))
+    def __init__(self, problems: list[ArrayProblem], stop: Stop, free: bool) -> None:
+        first = problems[0]
+        self._problems, self._free, self._rows, self._loss = problems, free, first.rows, first.loss
+        self._xp, self._verbs = first.place.xp, array_loss(first.loss, first.place.xp)
+        self._stop = stop = stop if free else stop.or_enough(first.loss)
+        smallest, largest, _ = first.range_of_q
+        self._has_zeros = smallest == 0.0  # rows of zeros, which do not respond
+        C = self._stacked([p.responding if self._has_zeros else p.C for p in problems])
+        data = self._check(C)
+        if is_for_rounding(data, stop):
+            stop = replace(stop, gap_tol=TINY_GAP)
+        bias, settled = self._rows.bias if free else 0.0, [0.0] * len(problems)
+        if self._has_zeros:
+            settled = [p.settled_losses for p in problems]
+        fixed = (self._loss, stop, self._unit(first), sqrt(largest), bias)
+        self._courses = [Course(*fixed, losses) for losses in settled]
+        Y = self._labels(problems)
+        S = first.signs[None, :] if self._loss.is_regression else Y
+        W = self._rows.place.full((len(problems), self._rows.n_features + 1), 0.0)
+        self._all = Matrices(Y, S, C, W, C, C, self._widths())
 
-    def solutions(self) -> list[Solution]:
-        """Train, and return the solutions in order."""
-        begun, n, stop = perf_counter(), len(self._problems), self._stop
-        left, steps, found = list(range(n)), [0] * n, dict[int, Any]()
-        for step in range(1, 1 + MOST_STEPS):
-            done = self._step(self._at)
-            for j, k in enumerate(left):
-                steps[k] = step
-                if done[j]:
-                    found[k] = self._at.W[:, j]
-            if any(done):
-                self._at = self._at.taken(self._xp, self._rows.place, [j for j, flag in enumerate(done) if not flag])
-                left = [k for k in left if k not in found]
-            late = stop.max_time is not None and perf_counter() - begun > stop.max_time
-            if not left or late or step == stop.max_iter:
+    def _check(self, C: Any) -> Data:
+        """Raise if a problem has nothing to train, or numbers that are too large; returns the sizes of the data."""
+        sums = to_numpy(self._xp.sum(C, axis=1))
+        if not sums.all():
+            self._problems[int(sums.argmin())].coordinated()
+        return self._problems[int(sums.argmax())].coordinated().data
+
+    def _unit(self, problem: ArrayProblem) -> float:
+        """Return the unit of widths of the smoothing."""
+        if not problem.loss.is_regression:
+            return 1.0
+        return float(self._xp.mean(self._xp.abs(problem.y))) or 1.0
+
+    def _stacked(self, vectors: list[Any]) -> Any:
+        """Return the vectors, or single entries that stand for one, as rows of a matrix."""
+        xp, n = self._xp, self._rows.n_rows
+        return xp.stack([xp.broadcast_to(xp.astype(vector, xp.float64), (n,)) for vector in vectors])
+
+    def _labels(self, problems: list[ArrayProblem]) -> Any:
+        """Return labels or targets; a single row if all problems have the same."""
+        y = problems[0].y
+        if all(p.y is y for p in problems):
+            return self._xp.astype(y, self._xp.float64)[None, :]
+        return self._stacked([p.y for p in problems])
+
+    def _widths(self) -> Any:
+        return self._rows.place.put([course.delta for course in self._courses])
+
+    def solutions(self, starts: Matrix | None) -> list[Solution]:
+        """Train, from the weights ``starts`` if given, and return the solutions in order."""
+        begun, stop = perf_counter(), self._stop
+        together = Together(self._rows, self._loss, self._all, self._free, stop.gap_asked)
+        together.centre()
+        point = self._begin(together) if starts is None else self._begin_at(together, starts)
+        left, found, rest = list(range(len(self._problems))), dict[int, _Certified](), dict[int, Any]()
+        for step in range(1 + (MOST_IF_SMOOTH if self._loss.is_smooth else MOST_STEPS)):
+            if step > 0:
+                point = together.step()
+                for k in left:
+                    self._courses[k].n_iter += 1
+            left, point = self._sort(together, point, left, found, rest)
+            if not left or (stop.max_time is not None and perf_counter() - begun > stop.max_time):
                 break
-        seconds = (perf_counter() - begun) / n
-        unfinished = {k: self._at.W[:, j] for j, k in enumerate(left)}
-        return [
-            self._alone(k, unfinished[k]) if k in unfinished else self._solution(k, found[k], steps[k], seconds)
-            for k in range(n)
-        ]
+        rest |= {k: together.at.W[j, :] for j, k in enumerate(left)}
+        seconds = (perf_counter() - begun) / len(self._problems)
+        alone = {
+            k: train_arrays(
+                self._problems[k], AUTO, stop.after(perf_counter() - begun), free=self._free, w0=to_numpy(w)
+            )
+            for k, w in rest.items()
+        }
+        return [alone[k] if k in alone else self._solution(k, found[k], seconds) for k in range(len(self._problems))]
 
-    def _alone(self, k: int, w: Any) -> Solution:
-        """Return the solution of problem ``k``, trained alone from w on."""
-        return train_arrays(self._problems[k], AUTO, self._stop, w0=to_numpy(w))
+    def _begin_at(self, together: Together, starts: Matrix) -> Point:
+        """Go to weights near to the solutions."""
+        for course in self._courses:
+            course.begin_near()
+        together.at.W, together.at.delta = self._rows.place.put(starts), self._widths()
+        return together.begin()
 
-    def _step(self, at: _Columns) -> list[bool]:
-        """Take a Newton step in every problem; tells which of them were done before it, and have not moved."""
+    def _begin(self, together: Together) -> Point:
+        """Go to where a sample of the rows leads to, in problems that it is any good for."""
+        sample = together.sample()
+        if sample is None:
+            return together.begin()
+        courses = self._courses
+        sample.centre()
+        point, over = sample.begin(), np.zeros(len(courses), dtype=bool)
+        for _ in range(SMOOTH_STEPS if self._loss.is_smooth else MOST_OF_SAMPLE):
+            point = sample.step()
+            factors = np.zeros(len(courses))
+            for k, course in enumerate(courses):
+                factor = None if over[k] else course.next_of_sample(Numbers.of(point, k))
+                over[k], factors[k] = factor is None, factor or 0.0
+            if over.all():
+                break
+            if factors.any():
+                point = sample.recentre(factors)
+        together.at.W, together.at.delta = sample.at.W, sample.at.delta
+        point = together.begin()
+        good = 0.5 * point.length + point.losses < together.losses_at_zero()
+        if not good.all():
+            for course, is_good in zip(courses, good.tolist(), strict=True):
+                if not is_good:
+                    course.begin_afresh()
+            flags = self._rows.place.put(good, self._xp.bool)[:, None]
+            together.at.W = self._xp.where(flags, together.at.W, self._xp.zeros_like(together.at.W))
+            together.at.delta = self._widths()
+            point = together.begin()
+        return point
+
+    def _sort(
+        self, together: Together, point: Point, left: list[int], found: dict[int, _Certified], rest: dict[int, Any]
+    ) -> tuple[list[int], Point]:
+        """Sort out what is done (``found``) and what is lost to rounding (``rest``); begin the others' next stages.
+
+        Returns their numbers, and where they are.
+        """
+        courses, numbers = self._courses, [Numbers.of(point, j) for j in range(len(left))]
+        done = [j for j, k in enumerate(left) if courses[k].is_done(numbers[j])]
+        for j, certified in zip(done, self._certified(together, done, left) if done else (), strict=True):
+            if self._stop.settled(certified.certificate):
+                found[left[j]] = certified
+            else:
+                courses[left[j]].refute()
+        factors = np.array([0.0 if k in found else courses[k].next_stage(numbers[j]) for j, k in enumerate(left)])
+        rest |= {k: together.at.W[j, :] for j, k in enumerate(left) if courses[k].is_lost and k not in found}
+        stay = [j for j, k in enumerate(left) if k not in found and k not in rest]
+        if 0 < len(stay) < len(left):
+            together.keep(stay)
+            factors, point = factors[stay], Point(*(entry[stay] for entry in point))
+        if stay and factors.any():
+            point = together.recentre(factors)
+        return [left[j] for j in stay], point
+
+    def _certified(self, together: Together, done: list[int], left: list[int]) -> list[_Certified]:
+        """Return weights, dual variables and their exact certificates."""
         xp, verbs, rows = self._xp, self._verbs, self._rows
-        alpha, band = verbs.proximal(at.M, at.M, 1.0, at.C)
-        R = at.W - rows.transposed_times_many(at.S * alpha)
-        lengths = xp.sqrt(xp.sum(R * R, axis=0))
-        if self._stop.gap_tol is None:
-            done = self._longest * lengths < 0.5 * self._stop.tol
+        problems = [self._problems[left[j]] for j in done]
+        by_alpha = [not (self._loss.is_smooth or self._courses[left[j]].by_gap) for j in done]
+        W = xp.stack([together.model(j, flag) for j, flag in zip(done, by_alpha, strict=True)])
+        Y, C = self._labels(problems), self._stacked([p.C for p in problems])
+        M = verbs.missing(Y, rows.times_many(W)) + xp.zeros_like(C)
+        if self._loss.is_smooth:
+            alpha = verbs.responses(M, C)
         else:
-            primal = 0.5 * xp.sum(at.W * at.W, axis=0) + xp.sum(verbs.primal_terms(at.M, at.C), axis=0)
-            done = 0.5 * lengths * lengths <= 0.5 * self._stop.gap_tol * primal
-        if bool(xp.all(done)):
-            return [True] * int(done.shape[0])
-        few = rows.n_features < FEW_COLUMNS
-        P = self._by_factors(band, R) if few else self._by_products(band, R, lengths)
-        P = xp.where(done, xp.zeros_like(P), P)
-        T = at.S * rows.times_many(P)
-        tau = self._search(at, R, P, T)
-        at.W, at.M = at.W + tau * P, at.M - tau * T
-        return [bool(flag) for flag in to_numpy(done)]
-
-    def _by_factors(self, band: Any, R: Any) -> Any:
-        """Return the directions by the Hessians, factored together."""
-        xp, n = self._xp, self._rows.n_features + 1
-        identity = self._rows.place.full((n, 1), 1.0) * xp.eye(n, dtype=xp.float64, device=self._rows.place.device)
-        H = xp.stack([identity + self._scale * self._rows.gram(band[:, k]) for k in range(int(R.shape[1]))])
-        return -xp.linalg.solve(H, xp.permute_dims(R, (1, 0))[:, :, None])[:, :, 0].T
-
-    def _by_products(self, band: Any, R: Any, lengths: Any) -> Any:
-        """Return the directions by conjugate gradients, preconditioned by the diagonals, side by side."""
-        xp, rows, S = self._xp, self._rows, self._scale * band
-        D = 1.0 + rows.diagonal(S)
-        P, R = xp.zeros_like(R), 1.0 * R
-        Z = R / D
-        d, rz = -Z, xp.sum(R * Z, axis=0)
-        one = xp.ones_like(rz)
-        for _ in range(MOST_PRODUCTS):
-            Hd = d + rows.transposed_times_many(S * rows.times_many(d))
-            curvature = xp.sum(d * Hd, axis=0)
-            moving = (xp.sum(R * R, axis=0) > (FORCING * lengths) ** 2) & (curvature > 0.0)
-            if not bool(xp.any(moving)):
-                break
-            step = xp.where(moving, rz / xp.where(moving, curvature, one), 0.0 * rz)
-            P, R = P + step * d, R + step * Hd
-            Z = R / D
-            rz, before = xp.sum(R * Z, axis=0), rz
-            d = -Z + xp.where(moving, rz / xp.where(before > 0.0, before, one), 0.0 * rz) * d
-        return P
-
-    def _search(self, at: _Columns, R: Any, P: Any, T: Any) -> Any:
-        """Return steps near the minima along the lines: Newton's method within brackets, all lines at a time."""
-        xp = self._xp
-        slope = xp.sum(R * P, axis=0)
-        wp, pp = xp.sum(at.W * P, axis=0), xp.sum(P * P, axis=0)
-        tau, low, high = xp.ones_like(wp), xp.zeros_like(wp), xp.full_like(wp, float("inf"))
-        for _ in range(MOST_SEARCHED):
-            alpha, band = self._verbs.proximal(at.M - tau * T, at.M, 1.0, at.C)
-            first = wp + tau * pp - xp.sum(alpha * T, axis=0)
-            good = xp.abs(first) <= LINE_ACCURACY * xp.abs(slope)
-            if bool(xp.all(good)):
-                break
-            second = pp + self._scale * xp.sum(band * T * T, axis=0)
-            low, high = xp.where(first < 0.0, tau, low), xp.where(first < 0.0, high, tau)
-            guess = tau - first / xp.where(second > 0.0, second, xp.ones_like(second))
-            bounded = xp.where(xp.isinf(high), 2.0 * low + 1.0, high)
-            inside = (guess > low) & (guess < bounded)
-            tau = xp.where(good, tau, xp.where(inside, guess, 0.5 * (low + bounded)))
-        return tau
-
-    def _solution(self, k: int, w_there: Any, n_iter: int, seconds: float) -> Solution:
-        """Return the solution of problem ``k`` with its exact certificate."""
-        xp, verbs, rows, problem = self._xp, self._verbs, self._rows, self._problems[k]
-        m = verbs.missing(problem.y, rows.times(w_there))
-        alpha = verbs.responses(m, problem.C)
-        apart = w_there - rows.transposed_times(alpha * problem.signs)
-        sums = [
-            xp.max(verbs.violations(m, alpha, problem.C)),
-            xp.sum(verbs.primal_terms(m, problem.C)),
-            xp.sum(verbs.gap_terms(m, alpha, problem.C)),
-            0.5 * xp.sum(apart * apart),
+            alpha = xp.stack([together.alpha[j, :] for j in done])
+            if self._has_zeros:
+                at_zero = verbs.responses(verbs.missing(Y, 0.0 * Y) + 0.0 * C, C)
+                alpha = xp.where(problems[0].q > 0.0, alpha, at_zero)
+        if self._free:
+            alpha = xp.stack([_balanced(p, alpha[k, :]) for k, p in enumerate(problems)])
+        S = problems[0].signs[None, :] if self._loss.is_regression else Y
+        U = xp.concat([W[:, :-1], 0.0 * W[:, -1:]], axis=1) if self._free else W
+        V = rows.transposed_times_many(S * alpha)
+        apart = U - V
+        sums = [xp.max(verbs.violations(M, alpha, C), axis=1)]
+        terms = (0.5 * U * U, verbs.primal_terms(M, C), verbs.gap_terms(M, alpha, C), 0.5 * apart * apart)
+        parts = to_numpy(xp.stack(sums + [xp.sum(part, axis=1) for part in terms], axis=1)).tolist()
+        models = to_numpy(W)
+        return [
+            _Certified(models[k], alpha[k, :], Certificate.of(violation, length + losses, gap + of_w))
+            for k, (violation, length, losses, gap, of_w) in enumerate(parts)
         ]
-        violation, losses, gap, of_w = to_numpy(xp.stack(sums)).tolist()
-        w = to_numpy(w_there)
-        certificate = Certificate.of(violation, 0.5 * float(w @ w) + losses, gap + of_w)
-        stop = self._stop
-        if not (certificate.gap <= GOOD_GAP if stop.gap_tol is None else stop.met(certificate)):
-            return self._alone(k, w_there)  # rounding has misled it
+
+    def _solution(self, k: int, found: _Certified, seconds: float) -> Solution:
+        n_iter, (w, alpha, certificate) = self._courses[k].n_iter, found
         history = np.zeros(1, dtype=HISTORY)
-        history[0] = (n_iter, seconds, 0, violation, certificate.gap, certificate.primal, certificate.dual, 0)
-        reason, converged = stop.outcome(stop.rule, certificate)
+        at = (certificate.violation, certificate.gap, certificate.primal, certificate.dual)
+        history[0] = (n_iter, seconds, 0, *at, 0)
+        reason, converged = self._stop.outcome("rounding", certificate)
         return Solution(
             w=w[:-1],
-            intercept=rows.bias * float(w[-1]),
+            intercept=self._rows.bias * float(w[-1]),
             alpha=alpha,
             certificate=certificate,
             history=history,
             n_iter=n_iter,
             n_steps=0,
             seconds=seconds,
-            solver=NEWTON if rows.n_features < FEW_COLUMNS else NEWTON_CG,
+            solver=NEWTON if uses_factors(self._rows, self._loss) else NEWTON_CG,
             converged=converged,
             stop_reason=reason,
         )
+
+
+def _balanced(problem: ArrayProblem, alpha: Any) -> Any:
+    """Return dual variables that keep the condition of a free intercept."""
+    sides = SidesOnDevice(problem, alpha)
+    balance(sides)
+    return sides.alpha

@@ -1,7 +1,8 @@
 """The passes over what has one entry per row, each in one kernel, for arrays of PyTorch's on CUDA.
 
 Triton compiles them when they first run, once per kind of loss, and keeps them on disk. Numbers come in an array of
-float64 (``NUMBERS``), since Triton takes plain ones for float32.
+float64 (``NUMBERS``), since Triton takes plain ones for float32. Arrays may have several rows, one per problem: the
+second axis of a grid counts problems (fused_many.py).
 
 The step along a line is found on the device: the derivatives at a ladder of steps, a bracket of the minimum, a finer
 ladder within it, and once more. The coordinator is told the step, the slope that is left there, and the responses.
@@ -32,11 +33,16 @@ INFINITE = tl.constexpr(float("inf"))
 
 
 @triton.jit
-def _respond(  # type: ignore[no-untyped-def]
-    C_all, s_all, m_all, t_all, abar_all, alpha_all, counted_all, numbers, m_new, alpha_new, band_new, change, sums, n,
+def respond_kernel(  # type: ignore[no-untyped-def]
+    C_all, s_all, m_all, t_all, abar_all, alpha_all, counted_all, numbers, m_new, alpha_new, band_new, change, sums,
+    n, n_numbers, s_stride, MANY: tl.constexpr,
     ONE_C: tl.constexpr, ONE_SIGN: tl.constexpr, AFRESH: tl.constexpr, KIND: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Row p of ``sums``: the responses of the rows that program p sees."""
+    problem = 0
+    if MANY:  # of one problem, Triton is to know that arrays are aligned
+        problem = tl.program_id(1).to(tl.int64)
+    numbers += problem * n_numbers
     tau, inverse = tl.load(numbers), tl.load(numbers + 1)
     low, high, eps = tl.load(numbers + 2), tl.load(numbers + 3), tl.load(numbers + 4)
     program = tl.program_id(0)
@@ -47,12 +53,12 @@ def _respond(  # type: ignore[no-untyped-def]
     gap = tl.zeros([BLOCK], dtype=tl.float64)
     total = tl.zeros([BLOCK], dtype=tl.float64)
     for first in range(program * BLOCK, n, tl.num_programs(0) * BLOCK):
-        i = first + tl.arange(0, BLOCK)
-        inside = i < n
+        row = first + tl.arange(0, BLOCK)
+        inside, i = row < n, problem * n + row
         C = weights(C_all, i, inside, ONE_C)
         m = tl.load(m_all + i, mask=inside, other=0.0) - tau * tl.load(t_all + i, mask=inside, other=0.0)
         abar = tl.load(abar_all + i, mask=inside, other=0.0)
-        before = tl.load(alpha_all + i, mask=inside, other=0.0)
+        before = 0.0 * m if MANY else tl.load(alpha_all + i, mask=inside, other=0.0)
         a, band = proximal(m, abar, C, inverse, low, high, eps, KIND)
         a = tl.where(C > 0.0, a, before)
         apart, term = unsettled(m, a, C, low, high, eps, KIND)
@@ -63,12 +69,12 @@ def _respond(  # type: ignore[no-untyped-def]
         moved += tl.where(band != tl.load(counted_all + i, mask=inside, other=0.0), 1.0, 0.0)
         total += band
         moves = a if AFRESH else a - before
-        moves *= weights(s_all, i, inside, ONE_SIGN)
+        moves *= weights(s_all, problem * s_stride + row, inside, ONE_SIGN)
         tl.store(m_new + i, m, mask=inside)
         tl.store(alpha_new + i, a, mask=inside)
         tl.store(band_new + i, band, mask=inside)
         tl.store(change + i, moves, mask=inside)
-    sums += program * 6
+    sums += (problem * tl.num_programs(0) + program) * 6
     tl.store(sums, tl.max(violation, axis=0))
     tl.store(sums + 1, tl.sum(size, axis=0))
     tl.store(sums + 2, tl.sum(moved, axis=0))
@@ -103,11 +109,16 @@ def _certify(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _derivatives(  # type: ignore[no-untyped-def]
-    C_all, m_all, t_all, abar_all, numbers, taus, sums, n,
-    ONE_C: tl.constexpr, KIND: tl.constexpr, TAUS: tl.constexpr, BLOCK: tl.constexpr,
+def derivatives_kernel(  # type: ignore[no-untyped-def]
+    C_all, m_all, t_all, abar_all, numbers, taus, sums, n, n_numbers,
+    MANY: tl.constexpr, ONE_C: tl.constexpr, KIND: tl.constexpr, TAUS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Row p of ``sums``: slopes at all taus, then curvatures, of the rows that program p sees."""
+    problem = 0
+    if MANY:
+        problem = tl.program_id(1).to(tl.int64)
+    numbers += problem * n_numbers
+    taus += problem * n_numbers
     inverse, low, high, eps = tl.load(numbers + 1), tl.load(numbers + 2), tl.load(numbers + 3), tl.load(numbers + 4)
     k = tl.arange(0, TAUS)
     tau = tl.load(taus + k)[:, None]
@@ -115,8 +126,8 @@ def _derivatives(  # type: ignore[no-untyped-def]
     slopes = tl.zeros([TAUS, BLOCK], dtype=tl.float64)
     curvatures = tl.zeros([TAUS, BLOCK], dtype=tl.float64)
     for first in range(program * BLOCK, n, tl.num_programs(0) * BLOCK):
-        i = first + tl.arange(0, BLOCK)
-        inside = i < n
+        row = first + tl.arange(0, BLOCK)
+        inside, i = row < n, problem * n + row
         C = weights(C_all, i, inside, ONE_C)
         t = tl.load(t_all + i, mask=inside, other=0.0)[None, :]
         m = tl.load(m_all + i, mask=inside, other=0.0)[None, :] - tau * t
@@ -124,17 +135,26 @@ def _derivatives(  # type: ignore[no-untyped-def]
         a, band = proximal(m, abar, C[None, :] + 0.0 * m, inverse, low, high, eps, KIND)
         slopes -= a * t
         curvatures += band * (t * t)
-    tl.store(sums + program * 2 * TAUS + k, tl.sum(slopes, axis=1))
-    tl.store(sums + program * 2 * TAUS + TAUS + k, tl.sum(curvatures, axis=1))
+    sums += (problem * tl.num_programs(0) + program) * 2 * TAUS
+    tl.store(sums + k, tl.sum(slopes, axis=1))
+    tl.store(sums + TAUS + k, tl.sum(curvatures, axis=1))
 
 
 @triton.jit
-def _narrow(numbers, taus, line, bracket, sums, n_sums, TAUS: tl.constexpr, ROWS: tl.constexpr):  # type: ignore[no-untyped-def]
+def narrow_kernel(  # type: ignore[no-untyped-def]
+    numbers, taus, line, bracket, sums, n_sums, n_numbers, TAUS: tl.constexpr, ROWS: tl.constexpr
+):
     """From the sums at all taus to the bracket of the minimum, the best step so far, and finer taus.
 
     ``line``: slope at 0, <w, p>, <p, p>, accuracy. ``bracket``: low and high with the slopes there; the best step, and
     how steep it is there.
     """
+    problem = tl.program_id(0).to(tl.int64)
+    numbers += problem * n_numbers
+    taus += problem * n_numbers
+    line += problem * n_numbers
+    bracket += problem * n_numbers
+    sums += problem * n_sums * 2 * TAUS
     slope, wp, pp, accuracy = tl.load(line), tl.load(line + 1), tl.load(line + 2), tl.load(line + 3)
     low, f_low, high, f_high = tl.load(bracket), tl.load(bracket + 1), tl.load(bracket + 2), tl.load(bracket + 3)
     best, left = tl.load(bracket + 4), tl.load(bracket + 5)
@@ -172,6 +192,17 @@ def _narrow(numbers, taus, line, bracket, sums, n_sums, TAUS: tl.constexpr, ROWS
     tl.store(numbers, best)
 
 
+def processors(device: Any) -> int:
+    """Return how many multiprocessors a device has."""
+    return torch.cuda.get_device_properties(device).multi_processor_count
+
+
+def room_for_sums(device: Any, n_problems: int, n: int, block: int, programs: int, *shape: int) -> Any:
+    """Return room for what programs sum up over blocks of n rows, a row for each, for each problem."""
+    each = max(1, min(triton.cdiv(programs, n_problems), triton.cdiv(n, block)))
+    return torch.empty((n_problems, each, *shape), dtype=torch.float64, device=device)
+
+
 class FusedPasses(Passes):
     """The passes of one problem on CUDA."""
 
@@ -183,12 +214,11 @@ class FusedPasses(Passes):
         low, high = (float(bound[0]) for bound in problem.verbs.bounds(problem.place.full((1,), 1.0)))
         self._box = (low, high, getattr(problem.loss, "epsilon", 0.0))
         self._certifies = not isinstance(problem.loss, Logistic | SquaredEpsilonInsensitive)
-        self._processors = torch.cuda.get_device_properties(problem.place.device).multi_processor_count
+        self._processors = processors(problem.place.device)
 
     def _sums(self, n: int, block: int, per_processor: int, *shape: int) -> Any:
         """Return room for what programs sum up, a row for each."""
-        programs = max(1, min(per_processor * self._processors, triton.cdiv(n, block)))
-        return torch.empty((programs, *shape), dtype=torch.float64, device=self._place.device)
+        return room_for_sums(self._place.device, 1, n, block, per_processor * self._processors, *shape)[0]
 
     def _numbers(self, tau: float, delta: float, *more: float) -> Any:
         return self._place.put([tau, 0.5 / (delta or 1.0), *self._box, *more])
@@ -198,19 +228,19 @@ class FusedPasses(Passes):
 
     def _responses(self, vectors: Vectors, numbers: Any, afresh: bool) -> Found:
         C, s, m = vectors[:3]
-        n = m.shape[0]
         new: list[Any] = [torch.empty_like(m) for _ in range(4)]
-        sums = self._sums(n, BLOCK, PROGRAMS, 6)
-        flags = {"ONE_C": C.shape[0] == 1, "ONE_SIGN": s.shape[0] == 1, "AFRESH": afresh, "KIND": self._kind}
-        _respond[(sums.shape[0],)](*vectors, numbers, *new, sums, n, **flags, BLOCK=BLOCK)
+        sums = self._sums(m.shape[0], BLOCK, PROGRAMS, 6)
+        flags = {"MANY": False, "ONE_C": C.shape[0] == 1, "ONE_SIGN": s.shape[0] == 1, "AFRESH": afresh}
+        arrays = (*vectors, numbers, *new, sums, m.shape[0], 0, 0)
+        respond_kernel[(sums.shape[0], 1)](*arrays, **flags, KIND=self._kind, BLOCK=BLOCK)
         new.append(torch.cat([sums[:, :1].amax(0), sums[:, 1:].sum(0)]))
         return Found(*new)
 
     def _at(self, vectors: Vectors, numbers: Any, taus: Any, sums: Any) -> None:
         """Sum up the derivatives at ``taus``."""
-        flags = {"ONE_C": vectors.C.shape[0] == 1, "KIND": self._kind, "TAUS": taus.shape[0]}
-        arrays = (vectors.C, vectors.m, vectors.t, vectors.abar, numbers, taus, sums, vectors.m.shape[0])
-        _derivatives[(sums.shape[0],)](*arrays, **flags, BLOCK=LADDER_BLOCK, num_warps=LADDER_WARPS)
+        flags = {"MANY": False, "ONE_C": vectors.C.shape[0] == 1, "KIND": self._kind, "TAUS": taus.shape[0]}
+        arrays = (vectors.C, vectors.m, vectors.t, vectors.abar, numbers, taus, sums, vectors.m.shape[0], 0)
+        derivatives_kernel[(sums.shape[0], 1)](*arrays, **flags, BLOCK=LADDER_BLOCK, num_warps=LADDER_WARPS)
 
     def derivatives(self, vectors: Vectors, taus: Vector, delta: float, scale: float) -> Any:  # noqa: D102
         n, count = vectors.m.shape[0], triton.next_power_of_2(taus.size)
@@ -231,8 +261,8 @@ class FusedPasses(Passes):
         sums = self._sums(vectors.m.shape[0], LADDER_BLOCK, FEW_PROGRAMS, 2, len(LADDER))
         for _ in range(ROUNDS):
             self._at(vectors, numbers, taus, sums)
-            arrays = (numbers, taus, line_there, bracket_there, sums, sums.shape[0])
-            _narrow[(1,)](*arrays, TAUS=len(LADDER), ROWS=64)
+            arrays = (numbers, taus, line_there, bracket_there, sums, sums.shape[0], 0)
+            narrow_kernel[(1,)](*arrays, TAUS=len(LADDER), ROWS=64)
         return bracket_there[4:], self._responses(vectors, numbers, afresh), known
 
     def certify(self, C: Any, m: Any, alpha: Any) -> Any:  # noqa: D102

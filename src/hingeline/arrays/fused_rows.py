@@ -64,8 +64,13 @@ def _transposed(  # type: ignore[no-untyped-def]
 def _gram(  # type: ignore[no-untyped-def]
     X, s, bias, out, n, D: tl.constexpr, STRIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr
 ):
-    """Part p of out: what program p sums up of s_i x_i x_i', the constant feature as column D."""
+    """Part p of out: what program p sums up of s_i x_i x_i', the constant feature as column D.
+
+    The second axis of the grid counts vectors s.
+    """
     program, j = tl.program_id(0), tl.arange(0, COLUMNS)
+    s += tl.program_id(1).to(tl.int64) * n
+    out += tl.program_id(1).to(tl.int64) * tl.num_programs(0) * COLUMNS * COLUMNS
     constant = tl.where(j == D, tl.load(bias), 0.0)
     total = tl.zeros([COLUMNS, COLUMNS], dtype=tl.float64)
     for first in range(program * ROWS, n, tl.num_programs(0) * ROWS):
@@ -92,8 +97,9 @@ class FusedDenseRows(DenseArrayRows):
         self._bias = self.place.put([bias])
         self._sizes = {"D": self.n_features, "STRIDE": X.stride(0)}
 
-    def _programs(self, per_processor: int, rows: int) -> int:
-        return max(1, min(per_processor * self._processors, triton.cdiv(self.n_rows, rows)))
+    def _programs(self, per_processor: int, rows: int, n_problems: int = 1) -> int:
+        """Return how many programs sum over the rows, so many at a time, for each problem."""
+        return max(1, min(triton.cdiv(per_processor * self._processors, n_problems), triton.cdiv(self.n_rows, rows)))
 
     def _new(self, *shape: int) -> Any:
         return torch.empty(shape, dtype=torch.float64, device=self.X.device)
@@ -123,11 +129,19 @@ class FusedDenseRows(DenseArrayRows):
         return out
 
     def gram(self, s: Any) -> Any:  # noqa: D102
-        n = self.n_features + 1
-        if n > LARGEST_GRAM:
-            return super().gram(s)
+        return self.grams(s[None, :])[0] if self._has_fused_gram else super().gram(s)
+
+    def grams(self, S: Any) -> Any:  # noqa: D102
+        if not self._has_fused_gram:
+            return super().grams(S)
+        n, n_problems = self.n_features + 1, S.shape[0]
         width = max(16, triton.next_power_of_2(n))
-        parts = self._new(self._programs(GRAM_PROGRAMS, GRAM_ROWS), width, width)
-        arrays = (self.X, s.contiguous(), self._bias, parts, self.n_rows)
-        _gram[(parts.shape[0],)](*arrays, **self._sizes, ROWS=GRAM_ROWS, COLUMNS=width)
-        return parts.sum(0)[:n, :n]
+        programs = self._programs(GRAM_PROGRAMS, GRAM_ROWS, n_problems)
+        parts = self._new(n_problems, programs, width, width)
+        arrays = (self.X, S.contiguous(), self._bias, parts, self.n_rows)
+        _gram[(programs, n_problems)](*arrays, **self._sizes, ROWS=GRAM_ROWS, COLUMNS=width)
+        return parts.sum(1)[:, :n, :n]
+
+    @property
+    def _has_fused_gram(self) -> bool:
+        return self.n_features < LARGEST_GRAM

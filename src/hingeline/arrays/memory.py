@@ -22,12 +22,15 @@ def free_bytes(place: Place) -> int:
     return UNKNOWN
 
 
-def largest_batch(place: Place, n_rows: int, vectors: int) -> int:
-    """Return how many problems of ``n_rows`` fit, each with so many vectors of float64; raises if none does."""
-    room, each = SHARE * free_bytes(place), 8 * n_rows * vectors
+def largest_batch(place: Place, n_rows: int, vectors: int, others: int = 0) -> int:
+    """Return how many problems of ``n_rows`` fit; raises if none does.
+
+    Each has so many ``vectors`` with an entry per row, and ``others`` numbers besides, all of float64.
+    """
+    room, each = SHARE * free_bytes(place), 8 * (n_rows * vectors + others)
     if room < each:
         raise MemoryError(
             f"{n_rows:,} rows need {each / 1e9:.1f} GB on {place.name} beside X, of which {room / 1e9:.1f} GB can be "
-            f"taken: {int(room / (8 * vectors)):,} rows would fit."
+            f"taken: {max(0, int((room / 8 - others) / vectors)):,} rows would fit."
         )
     return int(room // each)

@@ -47,6 +47,16 @@ class Place(NamedTuple):
         return self.xp.full(shape, value, dtype=self.xp.float64, device=self.device)
 
 
+def solve_positive(xp: Any, H: Any, B: Any) -> Any:
+    """Return H^-1 B for a stack of positive definite matrices; anything if rounding makes one of them none.
+
+    PyTorch is not asked whether it could factor them: the answer would have to be waited for.
+    """
+    if compat.is_torch_namespace(xp):
+        return xp.cholesky_solve(B, xp.linalg.cholesky_ex(H)[0])
+    return xp.linalg.solve(H, B)
+
+
 def is_fused(place: Place) -> bool:
     """Tell whether there are fused kernels for arrays of this place: those of PyTorch on CUDA, if Triton is there."""
     return place.is_torch_cuda and find_spec("triton") is not None

@@ -11,15 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import array_api_compat as compat
-import numpy as np
 
-from .namespace import Place, is_fused, no_warnings
+from ..solvers.shards.sample import GOLDEN_RATIO
+from .namespace import Place, is_fused
 
 TILE = 1 << 24  # values that are widened at a time: 128 MB
-NARROW, CHUNK = (
-    128,
-    2048,
-)  # a Gram matrix of few columns is summed over chunks of so many rows
+NARROW, CHUNK = 128, 2048  # products that sum over rows, for few columns, are summed over chunks of so many rows
 
 
 class ArrayRows(ABC):
@@ -42,19 +39,27 @@ class ArrayRows(ABC):
 
     @abstractmethod
     def _product(self, w: Any) -> Any:
-        """Return X w, for a vector or several columns."""
+        """Return X w."""
 
     @abstractmethod
     def _transposed(self, a: Any) -> Any:
-        """Return X' a, for a vector or several columns."""
+        """Return X' a."""
+
+    @abstractmethod
+    def _product_many(self, W: Any) -> Any:
+        """Return W X', a row for each of W."""
+
+    @abstractmethod
+    def _transposed_many(self, A: Any) -> Any:
+        """Return A X, a row for each of A."""
 
     @abstractmethod
     def _squares(self) -> Any:
         """Return the squared lengths of the rows."""
 
     @abstractmethod
-    def _weighted_squares(self, s: Any) -> Any:
-        """Return the diagonal of X' S X, for a vector s or several columns."""
+    def _weighted_squares(self, S: Any) -> Any:
+        """Return the diagonals of X' S_k X, a row for each of S."""
 
     @abstractmethod
     def _blocks(self, s: Any) -> Iterator[tuple[Any, Any]]:
@@ -79,23 +84,31 @@ class ArrayRows(ABC):
         return xp.concat([self._transposed(a), xp.reshape(self.bias * xp.sum(a), (1,))])
 
     def times_many(self, W: Any) -> Any:
-        """Return the scores of all rows, a column for each of W."""
-        scores = self._product(W[:-1, :])
-        return scores + self.bias * W[-1:, :] if self.bias else scores
+        """Return the scores of all rows, a row of them for each of W."""
+        scores = self._product_many(W[:, :-1])
+        return scores + self.bias * W[:, -1:] if self.bias else scores
 
     def transposed_times_many(self, A: Any) -> Any:
-        """Return sum_i a_ik x_i for each column k of A."""
+        """Return sum_i a_ki x_i for each row k of A."""
         xp = self.place.xp
-        return xp.concat([self._transposed(A), self.bias * xp.sum(A, axis=0)[None, :]], axis=0)
+        return xp.concat([self._transposed_many(A), self.bias * xp.sum(A, axis=1, keepdims=True)], axis=1)
 
     def squared_lengths(self) -> Any:
         """Return |x_i|^2, the constant feature included."""
         return self._squares() + self.bias * self.bias
 
     def diagonal(self, s: Any) -> Any:
-        """Return the diagonal of sum_i s_i x_i x_i', or a column for each of s."""
+        """Return the diagonal of sum_i s_i x_i x_i'."""
+        return self.diagonals(s[None, :])[0, :]
+
+    def diagonals(self, S: Any) -> Any:
+        """Return the diagonal of sum_i s_ki x_i x_i' for each row k of S."""
         xp = self.place.xp
-        return xp.concat([self._weighted_squares(s), self.bias**2 * xp.sum(s, axis=0, keepdims=True)])
+        return xp.concat([self._weighted_squares(S), self.bias**2 * xp.sum(S, axis=1, keepdims=True)], axis=1)
+
+    def grams(self, S: Any) -> Any:
+        """Return sum_i s_ki x_i x_i' for each row k of S."""
+        return self.place.xp.stack([self.gram(S[k, :]) for k in range(int(S.shape[0]))])
 
     def gram(self, s: Any) -> Any:
         """Return sum_i s_i x_i x_i'; rows whose s is zero cost nothing."""
@@ -128,6 +141,17 @@ def product_of_columns(xp: Any, A: Any, B: Any) -> Any:
     return G + xp.matmul(A[whole:, :].T, B[whole:, :]) if whole < n else G
 
 
+def sum_of_rows(xp: Any, A: Any, X: Any) -> Any:
+    """Return A X, likewise by chunks."""
+    n, d = X.shape
+    if d > NARROW or n < 2 * CHUNK:
+        return xp.matmul(A, X)
+    whole = n // CHUNK * CHUNK
+    parts = xp.permute_dims(xp.reshape(A[:, :whole], (A.shape[0], -1, CHUNK)), (1, 0, 2))
+    total = xp.sum(xp.matmul(parts, xp.reshape(X[:whole, :], (-1, CHUNK, d))), axis=0)
+    return total + xp.matmul(A[:, whole:], X[whole:, :]) if whole < n else total
+
+
 class DenseArrayRows(ArrayRows):
     """A matrix of floating-point numbers."""
 
@@ -139,8 +163,9 @@ class DenseArrayRows(ArrayRows):
         self.n_stored = self.n_rows * self.n_features
         self._is_wide = X.dtype == self.place.xp.float64
 
-    def _tiles(self) -> Iterator[slice]:
-        rows = max(1, TILE // max(1, self.n_features))
+    def _tiles(self, copied: bool = True) -> Iterator[slice]:
+        """Yield ranges of rows that are small enough to be copied; all rows if those of float64 need not be."""
+        rows = max(1, TILE // max(1, self.n_features)) if copied or not self._is_wide else self.n_rows
         for begin in range(0, self.n_rows, rows):
             yield slice(begin, min(begin + rows, self.n_rows))
 
@@ -154,22 +179,30 @@ class DenseArrayRows(ArrayRows):
         return xp.concat([xp.matmul(self._widened(self.X[tile, :]), w) for tile in self._tiles()])
 
     def _transposed(self, a: Any) -> Any:
-        xp, total = self.place.xp, self.place.full((self.n_features, *a.shape[1:]), 0.0)
+        xp, total = self.place.xp, self.place.full((self.n_features,), 0.0)
         if self._is_wide:
             return xp.matmul(self.X.T, a)
         for tile in self._tiles():
-            total = total + xp.matmul(self._widened(self.X[tile, :]).T, a[tile, ...])
+            total = total + xp.matmul(self._widened(self.X[tile, :]).T, a[tile])
         return total
+
+    def _product_many(self, W: Any) -> Any:
+        xp = self.place.xp
+        parts = [xp.matmul(W, self._widened(self.X[tile, :]).T) for tile in self._tiles(copied=False)]
+        return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
+
+    def _transposed_many(self, A: Any) -> Any:
+        xp, tiles = self.place.xp, self._tiles(copied=False)
+        parts = [sum_of_rows(xp, A[:, tile], self._widened(self.X[tile, :])) for tile in tiles]
+        return sum(parts[1:], start=parts[0])
 
     def _squares(self) -> Any:
         xp = self.place.xp
         return xp.concat([xp.sum(self._widened(self.X[tile, :]) ** 2, axis=1) for tile in self._tiles()])
 
-    def _weighted_squares(self, s: Any) -> Any:
-        xp, total = self.place.xp, self.place.full((self.n_features, *s.shape[1:]), 0.0)
-        for tile in self._tiles():
-            total = total + xp.matmul((self._widened(self.X[tile, :]) ** 2).T, s[tile, ...])
-        return total
+    def _weighted_squares(self, S: Any) -> Any:
+        parts = [sum_of_rows(self.place.xp, S[:, tile], self._widened(self.X[tile, :]) ** 2) for tile in self._tiles()]
+        return sum(parts[1:], start=parts[0])
 
     def _blocks(self, s: Any) -> Iterator[tuple[Any, Any]]:
         xp = self.place.xp
@@ -187,71 +220,20 @@ class DenseArrayRows(ArrayRows):
         return type(self)(self.place.xp.take(self.X, which, axis=0), self.bias)
 
 
-class SparseArrayRows(ArrayRows):
-    """A matrix in CSR form, PyTorch's or CuPy's, with a transposed copy: products then need no atomic additions."""
-
-    def __init__(self, X: Any, bias: float) -> None:
-        self.place, self.bias = Place.of(X), bias
-        self.n_rows, self.n_features = map(int, X.shape)
-        self._is_torch = compat.is_torch_array(X)
-        if self._is_torch:
-            with no_warnings():  # PyTorch calls its sparse matrices a beta version
-                self._X = X.to(self.place.xp.float64)
-                self._Xt = self._X.to_sparse_csc().transpose(0, 1)
-            self.n_stored = int(X.values().shape[0])
-        else:
-            self._X = X.astype(np.float64)
-            self._Xt = self._X.T.tocsr()
-            self.n_stored = int(X.nnz)
-
-    def _product(self, w: Any) -> Any:
-        return self._X @ w
-
-    def _transposed(self, a: Any) -> Any:
-        return self._Xt @ a
-
-    def _squared(self, X: Any) -> Any:
-        if self._is_torch:
-            torch = self.place.xp
-            parts = (X.crow_indices(), X.col_indices(), X.values() ** 2)
-            return torch.sparse_csr_tensor(*parts, X.shape, check_invariants=False)
-        return X.multiply(X)
-
-    def _squares(self) -> Any:
-        return self._squared(self._X) @ self.place.full((self.n_features,), 1.0)
-
-    def _weighted_squares(self, s: Any) -> Any:
-        return self._squared(self._Xt) @ s
-
-    def _blocks(self, s: Any) -> Iterator[tuple[Any, Any]]:
-        (which,) = self.place.xp.nonzero(s)
-        rows = max(1, TILE // max(1, self.n_features))
-        for begin in range(0, int(which.shape[0]), rows):
-            own = which[begin : min(begin + rows, int(which.shape[0]))]
-            yield self._dense(own), s[own]
-
-    def _dense(self, which: Any) -> Any:
-        """Return some rows as a dense matrix."""
-        if not self._is_torch:
-            return self._X[which].toarray()
-        torch, X = self.place.xp, self._X
-        starts = X.crow_indices()
-        lengths = starts[which + 1] - starts[which]
-        row = torch.repeat_interleave(torch.arange(which.shape[0], device=self.place.device), lengths)
-        first = torch.repeat_interleave(starts[which] - (torch.cumsum(lengths, 0) - lengths), lengths)
-        at = torch.arange(row.shape[0], device=self.place.device) + first
-        out = self.place.full((which.shape[0], self.n_features), 0.0)
-        out.index_put_((row, X.col_indices()[at]), X.values()[at], accumulate=True)
-        return out
-
-    def taken(self, which: Any) -> ArrayRows:  # noqa: D102
-        return DenseArrayRows(self._dense(which), self.bias)
+def chosen_rows(place: Place, n_rows: int, step: int) -> Any:
+    """Return the numbers of one row in ``step``, as ``chosen_rows`` of solvers/shards/sample.py does."""
+    xp = place.xp
+    groups = xp.arange(n_rows // step, dtype=xp.int64, device=place.device)
+    turns = xp.astype(groups, xp.float64) * GOLDEN_RATIO
+    return groups * step + xp.astype((turns - xp.floor(turns)) * step, xp.int64)
 
 
 def array_rows(X: Any, bias: float) -> ArrayRows:
     """Return the rows of X, an array or a CSR matrix on a device."""
     is_sparse = type(X).__module__.startswith("cupyx.") or (compat.is_torch_array(X) and "strided" not in str(X.layout))
     if is_sparse:
+        from .sparse_rows import SparseArrayRows
+
         return SparseArrayRows(X, bias)
     if not is_fused(Place.of(X)):
         return DenseArrayRows(X, bias)

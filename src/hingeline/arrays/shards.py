@@ -18,11 +18,11 @@ from ..solvers.certificate_parts import CertificateParts
 from ..solvers.newton.conjugate import conjugate_gradients
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import Line, search
-from ..solvers.shards.sample import GOLDEN_RATIO
 from .balance import SidesOnDevice
 from .namespace import to_numpy
 from .passes import Found, Vectors, passes_of
 from .problem import ArrayProblem
+from .rows import chosen_rows
 
 FIRST_TAUS = np.array([1.0, 0.5, 0.25, 2.0, 0.75, 0.125, 1.5, 4.0])  # steps to look at first: each question costs
 NO_TAUS = np.empty(0)
@@ -241,7 +241,7 @@ class ArrayShards(Shards):
         if not self.rows.can_sample:
             return None
         problem, place = self.problem, self.problem.place
-        which = self._chosen_rows(step)
+        which = chosen_rows(place, self.n_rows, step)
 
         def of_sample(array: Any) -> Any:
             return array if array.shape[0] == 1 else place.xp.take(array, which)
@@ -253,13 +253,6 @@ class ArrayShards(Shards):
         rows = problem.rows.taken(which)
         part = ArrayProblem(rows, of_sample(problem.y), C / share, problem.loss, of_sample(problem.q))
         return ArrayShards(part, part.starting_alpha(), self._between)
-
-    def _chosen_rows(self, step: int) -> Any:
-        """Return the numbers of one row in ``step``, as ``chosen_rows`` does (shards/sample.py)."""
-        place, xp = self.problem.place, self.problem.place.xp
-        groups = xp.arange(self.n_rows // step, dtype=xp.int64, device=place.device)
-        turns = xp.astype(groups, xp.float64) * GOLDEN_RATIO
-        return groups * step + xp.astype((turns - xp.floor(turns)) * step, xp.int64)
 
     def losses_at_zero(self) -> float:  # noqa: D102
         verbs, y = self.problem.verbs, self.problem.y

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.batch import train_one
 from ..arrays.namespace import Place
 from ..arrays.problem import ArrayProblem, make_array_problem
 from ..arrays.rows import ArrayRows, array_rows
-from ..arrays.train import train_arrays
 from ..kernels.losses import Hinge, Logistic, Loss, SquaredHinge
 from ..solvers.solve import solve
 from ..solvers.stop import Stop
@@ -91,7 +91,7 @@ class GpuBench:
         for _ in range(1 + REPEATS):  # the first one may compile
             begun = self._now()
             problem = make_array_problem(rows, y, None, loss, q)
-            solution = train_arrays(problem, "auto", Stop(eps, None, None, self._deadline))
+            solution = train_one(problem, "auto", Stop(eps, None, None, self._deadline))
             seconds.append(self._now() - begun)
         return float(np.median(seconds[1:])), solution, problem
 

@@ -44,9 +44,9 @@ class CertifiedClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstim
         if is_dispatched(X):
             from .on_device import scores_on_device
 
-            scores = scores_on_device(self, X)
+            scores = scores_on_device(self, X, "decision_function")
             return scores[:, 0] if scores.shape[1] == 1 else scores
-        refuse_other_place(self.coef_, X)
+        refuse_other_place(self, X, "decision_function")
         matrix = read_to_predict(self, X)
         values = decision_values(matrix, dense_coef(self.coef_), self.intercept_)
         return values.ravel() if values.shape[1] == 1 else values

@@ -29,12 +29,21 @@ def is_for_device(X: Any, device: str | None) -> bool:
     return device is not None or is_dispatched(X)
 
 
-def refuse_other_place(coef: Any, X: Any) -> None:
-    """Raise if a model lives in another library than X, which is not dispatched."""
+def refuse_other_place(estimator: Any, X: Any, method: str) -> None:
+    """Raise if a model lives in another library than X, which is given to its ``method`` and not dispatched."""
+    coef = getattr(estimator, "coef_", None)
     if is_array_elsewhere(coef) and type(coef) is not type(X):
         library = type(coef).__module__.split(".")[0]
         raise ValueError(
-            f"The model was trained on {library} arrays and lives there, but X is from "
+            f"{other_place(estimator, method)}: the model was trained on {library} arrays and lives there, but X is from "
             f"{type(X).__module__.split('.')[0]}. Pass a {library} array, with "
             "sklearn.set_config(array_api_dispatch=True)."
         )
+
+
+def other_place(estimator: Any, method: str) -> str:
+    """Return what is wrong with rows that are not where a model is, in scikit-learn's words."""
+    return (
+        f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace and the same device as "
+        "those passed to fit()"
+    )

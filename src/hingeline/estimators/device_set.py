@@ -51,11 +51,12 @@ def moved(X: Any, bias: float, n_jobs: int | None, place: Place) -> tuple[Any, d
     rows, xp = data.rows, place.xp
     if isinstance(rows, DenseRows):
         return place.put(rows.X, xp.float32 if rows.X.dtype == np.float32 else xp.float64), features
-    values = np.array(rows.data) if isinstance(rows, CsrRows) else np.ones(rows.indices.size)
-    parts = [np.array(part).astype(np.int64) for part in (rows.indptr, rows.indices)]
+    values = np.array(rows.data) if isinstance(rows, CsrRows) else np.ones(rows.indices.size, dtype=np.float32)
+    index = np.int32 if max(values.size, data.n_features) <= np.iinfo(np.int32).max else np.int64
+    parts = [np.array(part).astype(index) for part in (rows.indptr, rows.indices)]
     shape = (data.n_rows, data.n_features)
     if compat.is_torch_namespace(xp):
-        there = [*(place.put(part, xp.int64) for part in parts), place.put(values)]
+        there = [xp.asarray(part, device=place.device) for part in (*parts, values)]
         with no_warnings():  # PyTorch calls its sparse matrices a beta version
             return xp.sparse_csr_tensor(*there, shape, check_invariants=False), features
     if compat.is_cupy_namespace(xp):
@@ -120,9 +121,17 @@ class DeviceSet:
             return array if isinstance(array, np.ndarray) else to_numpy(array)
         return self.rows.place.put(array) if isinstance(array, np.ndarray) else array
 
-    def problem(self, k: int, loss: Loss) -> ArrayProblem:
-        """Return problem ``k``."""
-        return make_array_problem(self.rows, self.targets, self.weights, loss, self.q)
+    @property
+    def truth(self) -> np.ndarray:
+        """The targets, or the labels, one per row, in NumPy."""
+        return to_numpy(self.targets)
+
+    def problem(self, k: int, loss: Loss, weights: Any = None, balance: bool = True) -> ArrayProblem:
+        """Return problem ``k``, with other ``weights`` of the rows if they are given.
+
+        Balanced classes are then balanced by these, unless ``balance`` is false.
+        """
+        return make_array_problem(self.rows, self.targets, self.weights if weights is None else weights, loss, self.q)
 
 
 @dataclass(frozen=True)
@@ -159,26 +168,43 @@ class ClassifiedOnDevice(DeviceSet):
         """One for two classes, one per class for more."""
         return 1 if len(self.names) == 2 else len(self.names)
 
+    @property
+    def truth(self) -> np.ndarray:  # noqa: D102
+        return np.asarray(self.names)[to_numpy(self.targets)]
+
     @cached_property
     def class_weights(self) -> np.ndarray | None:
         """The weight of each class; None if all are 1."""
+        return self._class_weights(self.weights)
+
+    def _class_weights(self, weights: Any) -> np.ndarray | None:
         if self.class_weight is None:
             return None
-        xp, every = self.rows.place.xp, np.arange(len(self.names))
-        weights = self.rows.place.full((self.rows.n_rows,), 1.0) if self.weights is None else self.weights
+        every = np.arange(len(self.names))
+        return class_weights(self.class_weight, np.asarray(self.names), every, self.class_totals(weights))
+
+    def class_totals(self, weights: Any) -> np.ndarray:
+        """Return the sum of the rows' weights for each class."""
+        xp, place = self.rows.place.xp, self.rows.place
+        weights = place.full((self.rows.n_rows,), 1.0) if weights is None else weights
         zeros = xp.zeros_like(weights)
-        counts = np.array([float(xp.sum(xp.where(self.targets == int(k), weights, zeros))) for k in every])
-        return class_weights(self.class_weight, np.asarray(self.names), every, counts)
+        sums = [xp.sum(xp.where(self.targets == k, weights, zeros)) for k in range(len(self.names))]
+        return to_numpy(xp.stack(sums))
+
+    @cached_property
+    def _signs(self) -> list[Any]:
+        place = self.rows.place
+        one = place.full((1,), 1.0)
+        positive = [1] if self.n_problems == 1 else range(self.n_problems)
+        return [place.xp.where(self.targets == k, one, -one) for k in positive]
 
     def signs(self, k: int) -> Any:
         """Return the labels -1 and +1 of problem ``k``: the second of two classes is the positive one."""
-        place = self.rows.place
-        one = place.full((1,), 1.0)
-        return place.xp.where(self.targets == (1 if self.n_problems == 1 else k), one, -one)
+        return self._signs[k]
 
-    def problem(self, k: int, loss: Loss) -> ArrayProblem:
-        """Return problem ``k``."""
-        y, weights, of_class = self.signs(k), self.weights, self.class_weights
+    def problem(self, k: int, loss: Loss, weights: Any = None, balance: bool = True) -> ArrayProblem:  # noqa: D102
+        of_class = self.class_weights if weights is None or not balance else self._class_weights(weights)
+        y, weights = self.signs(k), self.weights if weights is None else weights
         if of_class is not None:
             xp, ones = self.rows.place.xp, self.rows.place.full((1,), 1.0)
             rest, own = (of_class[0], of_class[1]) if self.n_problems == 1 else (1.0, of_class[k])

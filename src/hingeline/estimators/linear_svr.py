@@ -178,7 +178,7 @@ class LinearSVR(SparseCoefMixin, RegressorMixin, CertifiedEstimator):
         if is_dispatched(X):
             from .on_device import scores_on_device
 
-            return scores_on_device(self, X)[:, 0]
-        refuse_other_place(self.coef_, X)
+            return scores_on_device(self, X, "predict")[:, 0]
+        refuse_other_place(self, X, "predict")
         matrix = read_to_predict(self, X)
         return decision_values(matrix, np.atleast_2d(dense_coef(self.coef_)), self.intercept_).ravel()

@@ -15,7 +15,7 @@ from ..kernels.losses import Logistic, Loss
 from ..solvers.engines import AUTO, NEWTON, NEWTON_CG, SOLVERS
 from ..solvers.multinomial.multinomial import SOLVERS as MULTINOMIAL_SOLVERS
 from .classifier import CLASSIFIER_CONSTRAINTS
-from .device import is_array_elsewhere
+from .device import is_array_elsewhere, refuse_other_place
 from .sklearn_logistic import one_versus_rest, unfitted
 from .softmax_classifier import SoftmaxClassifier
 
@@ -235,6 +235,7 @@ class LogisticRegression(SoftmaxClassifier):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (n_samples, n_classes), accurate for tiny ones too."""
+        refuse_other_place(self, X, "predict_log_proba")
         values = self.decision_function(X)
         if is_array_elsewhere(values):
             from .on_device import log_probabilities
@@ -253,6 +254,7 @@ class LogisticRegression(SoftmaxClassifier):
         With more than two classes they are the softmax of the scores. If classes were trained one against the rest, the
         probability of each class is divided by their sum.
         """
+        refuse_other_place(self, X, "predict_proba")
         logs = self.predict_log_proba(X)
         if is_array_elsewhere(logs):
             from .on_device import exponentials

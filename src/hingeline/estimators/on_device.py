@@ -11,13 +11,15 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from ..arrays.batch import train_together
+from ..arrays.batch import can_train_together, train_one, train_together
 from ..arrays.namespace import Place, to_numpy
 from ..arrays.rows import array_rows
-from ..arrays.train import SOLVERS, train_arrays
+from ..arrays.train import SOLVERS
 from ..kernels.losses import Loss
+from ..kernels.types import Vector
 from ..solution import Solution
-from .device import is_array_elsewhere
+from ..solvers.engines import AUTO
+from .device import is_array_elsewhere, other_place
 from .device_set import ClassifiedOnDevice, DeviceSet, floating, read_for_device
 from .watch import Watch
 
@@ -41,20 +43,25 @@ def refuse_what_is_for_the_cpu(estimator: Any, n_problems: int) -> None:
 
 def fit_on_device(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Train on a device; returns the estimator."""
-    loss, stop = estimator._loss(), estimator._stop()
     rows = read_for_device(estimator, X, y, sample_weight)
     refuse_what_is_for_the_cpu(estimator, rows.n_problems)
-    starts = _previous(estimator, rows)
+    return fit_rows_on_device(estimator, rows, _previous(estimator, rows))
+
+
+def fit_rows_on_device(estimator: Any, rows: DeviceSet, starts: Vector | None) -> Any:
+    """Train on rows that are on a device, from weights ``starts`` (a row per problem) if given."""
+    loss, stop = estimator._loss(), estimator._stop()
     with Watch(estimator, rows) as watch:  # type: ignore[arg-type]
-        begun, solutions = perf_counter(), list[Solution]()
-        watch.begin(rows.n_problems, rows.names)
-        if _goes_together(estimator, rows, loss):
-            solutions = train_together([rows.problem(k, loss) for k in range(rows.n_problems)], stop)
-        for k in range(len(solutions), rows.n_problems):
+        begun, n = perf_counter(), rows.n_problems
+        watch.begin(n, rows.names)
+        free, solutions = estimator._intercept_is_free(), list[Solution]()
+        if n > 1 and _goes_together(estimator, rows, loss):
+            solutions = train_together(lambda k: rows.problem(k, loss), n, stop, free=free, starts=starts)
+        for k in range(len(solutions), n):
             with watch.problem(k) as callback:
                 left = stop.after(perf_counter() - begun)
-                how = {"free": estimator._intercept_is_free(), "callback": callback, **starts(k)}
-                solutions.append(train_arrays(rows.problem(k, loss), estimator._engine(), left, **how))
+                how = {"free": free, "callback": callback, "w0": None if starts is None else starts[k]}
+                solutions.append(train_one(rows.problem(k, loss), estimator._engine(), left, **how))
         seconds = perf_counter() - begun
         _keep(estimator, rows, solutions)
         if len(solutions) > 1:
@@ -67,24 +74,27 @@ def fit_on_device(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 def _goes_together(estimator: Any, rows: DeviceSet, loss: Loss) -> bool:
     """Tell whether all classes are trained at the same time: nobody watches, and the batch can train the problem."""
     is_watched = estimator.verbose or getattr(estimator, "_skl_callbacks", ())
-    capped = estimator.max_iter is not None or estimator.max_time is not None
-    can = loss.is_smooth and not (estimator._intercept_is_free() or capped) and estimator._engine() == SOLVERS[0]
-    return rows.n_problems > 1 and can and not is_watched and not estimator.warm_start
+    return not is_watched and trains_together(estimator, rows, loss)
 
 
-def _previous(estimator: Any, rows: DeviceSet) -> Any:
-    """Return where problem k starts from: at the weights of the last model, if there is one to start from."""
+def trains_together(estimator: Any, rows: DeviceSet, loss: Loss) -> bool:
+    """Tell whether problems of these rows can be trained at the same time, by the estimator's rules."""
+    chosen = estimator._engine() == AUTO and estimator.max_iter is None
+    return chosen and can_train_together(rows.rows, loss, estimator._intercept_is_free())
+
+
+def _previous(estimator: Any, rows: DeviceSet) -> Vector | None:
+    """Return the weights of the last model, a row per problem, if there is one to start from."""
     if not (estimator.warm_start and hasattr(estimator, "coef_")):
-        return lambda k: {}
+        return None
     coef, intercept = (
         np.atleast_2d(to_numpy(array) if is_array_elsewhere(array) else array)
         for array in (estimator.coef_, estimator.intercept_)
     )
     if coef.shape != (rows.n_problems, rows.rows.n_features):
-        return lambda k: {}
+        return None
     bias = rows.rows.bias
-    constant = intercept.ravel() / bias if bias else np.zeros(len(coef))
-    return lambda k: {"w0": np.append(coef[k], constant[k])}
+    return np.column_stack([coef, intercept.ravel() / bias if bias else np.zeros(len(coef))])
 
 
 def _keep(estimator: Any, rows: DeviceSet, solutions: list[Solution]) -> None:
@@ -110,12 +120,14 @@ def _keep(estimator: Any, rows: DeviceSet, solutions: list[Solution]) -> None:
     estimator.support_ = rows.result(xp.nonzero(some if some.ndim == 1 else xp.any(some, axis=0))[0])
 
 
-def scores_on_device(estimator: Any, X: Any) -> Any:
-    """Return X coef' + intercept, shape (n_rows, n_outputs), where X lives."""
+def scores_on_device(estimator: Any, X: Any, method: str) -> Any:
+    """Return X coef' + intercept, shape (n_rows, n_outputs), where X lives; ``method`` is what was called."""
     place = Place.of(X)
     for array in (estimator.coef_, estimator.intercept_):
         if is_array_elsewhere(array) and Place.of(array) != place:
-            raise ValueError(f"The model is in {Place.of(array).name}, but X is in {place.name}: move X there.")
+            raise ValueError(
+                f"{other_place(estimator, method)}: the model is in {Place.of(array).name}, but X is in {place.name}."
+            )
     X = floating(X, place)
     if int(X.shape[1]) != estimator.n_features_in_:
         raise ValueError(
@@ -130,7 +142,7 @@ def scores_on_device(estimator: Any, X: Any) -> Any:
     coef, intercept = there(estimator.coef_), there(estimator.intercept_)
     coef = coef[None, :] if coef.ndim == 1 else coef
     weights = xp.concat([coef, xp.reshape(intercept, (-1, 1))], axis=1)
-    values = xp.stack([rows.times(weights[k, :]) for k in range(int(weights.shape[0]))], axis=1)
+    values = rows.times_many(weights).T
     if not bool(xp.isfinite(xp.sum(values))) and not bool(xp.all(xp.isfinite(rows.squared_lengths()))):
         raise ValueError("Input X contains NaN or infinity (inf).")
     return values

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.problem import Problem
 from ..estimators.certified import from_zero
 from ..estimators.checkpoint import Start
+from ..estimators.device import is_for_device
 from ..estimators.training_set import TrainingSet
 from ..solvers.engines import AUTO
 from .choice import choose
@@ -77,6 +78,7 @@ class ChoosesC(BaseEstimator):
     """
 
     _model_class: Any
+    _balances_each_fold = True  # class_weight="balanced" counts the rows that a fold trains with
 
     def _model(self, C: float) -> Any:
         """Return an untrained model with this estimator's parameters."""
@@ -119,6 +121,10 @@ class ChoosesC(BaseEstimator):
         self
         """
         _raise_for_params(params, self, "fit")
+        if is_for_device(X, self.device):
+            from .on_device import search_on_device
+
+            return search_on_device(self, X, y, sample_weight, params)
         Cs, rows = self.grid(), self._read(X, y, sample_weight)
         study = self._study(rows, params)
         with SearchWatch(self, X, y, sample_weight, Cs, len(study.folds)) as watch:
@@ -133,23 +139,34 @@ class ChoosesC(BaseEstimator):
                 elapsed=watch.used,
                 keeps_best=self.refit,
             )
-            table = grid.run()
-            learned = {**learned_from(table), **rows.features}
+            table, model = grid.run(), None
             if self.refit:
-                with watch.refit(self._model(learned["C_"])) as model:
+                with watch.refit(self._model(self._chosen(table))) as model:
                     model._fit_from(rows, self._start_of_refit(study, grid.best))
-                learned |= learned_by(model)
-            for name in learned_by(self):
-                delattr(self, name)
-            _set(self, learned)
+            self._learn(table, rows.features, model)
         self._warn_of(table, watch.late)
         return self
+
+    def _chosen(self, table: Table) -> float:
+        """Return the best C."""
+        return float(table.Cs[choose(table.of("score")).best])
+
+    def _learn(self, table: Table, features: dict[str, Any], model: Any) -> None:
+        """Set every attribute of a fitted search; ``model`` is that of the best C, or None."""
+        learned = {**learned_from(table), **features, **({} if model is None else learned_by(model))}
+        for name in learned_by(self):
+            delattr(self, name)
+        _set(self, learned)
 
     def study(self, X: Any, y: Any, sample_weight: Any = None) -> Study:
         """Return what ``fit`` would cross-validate, as input to a ``Grid``."""
         return self._study(self._read(X, y, sample_weight), {})
 
+    def _check_parameters(self) -> None:
+        """Raise if a parameter asks for what there is not."""
+
     def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
+        self._check_parameters()
         model, stratify = self._model(1.0), is_classifier(self)
         _set(model, rows.known)
         to_split, to_score = self._route(rows.weights, params)

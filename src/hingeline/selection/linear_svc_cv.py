@@ -34,7 +34,7 @@ class LinearSVCCV(ChoosesC, LinearSVC):
     verbose : int
         Above zero, a line is printed for each C.
     loss, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, class_weight, max_iter, max_time,
-    keep_dual, random_state
+    keep_dual, random_state, device
         As in ``LinearSVC``. ``tol``, ``gap_tol`` and ``max_iter`` apply to each fit, ``max_time`` to all fits together:
         when it is up, larger values of C are not tried.
 
@@ -84,6 +84,7 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        device: str | None = None,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -104,3 +105,4 @@ class LinearSVCCV(ChoosesC, LinearSVC):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device

@@ -22,7 +22,7 @@ class LinearSVRCV(ChoosesC, LinearSVR):
     scoring : str or callable, optional
         How a fold is scored, as in scikit-learn. None: R^2.
     epsilon, loss, quantile, dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time,
-    keep_dual, random_state
+    keep_dual, random_state, device
         As in ``LinearSVR``. ``tol``, ``gap_tol`` and ``max_iter`` apply to each fit, ``max_time`` to all fits together:
         when it is up, larger values of C are not tried.
 
@@ -60,6 +60,7 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        device: str | None = None,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -81,3 +82,4 @@ class LinearSVRCV(ChoosesC, LinearSVR):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device

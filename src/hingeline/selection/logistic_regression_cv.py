@@ -12,7 +12,6 @@ from ..estimators import LogisticRegression
 from ..estimators.training_set import ClassificationSet, TrainingSet
 from .cross_validated import ChoosesC, selection_constraints
 from .multinomial_walk import Joint
-from .study import Study
 
 
 class LogisticRegressionCV(ChoosesC, LogisticRegression):
@@ -31,7 +30,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         How a fold is scored, as in scikit-learn. None: accuracy. Scores of probabilities see all classes, even if a
         fold lacks some of them.
     dual, tol, solver, gap_tol, fit_intercept, intercept_scaling, max_iter, max_time, multi_class, keep_dual,
-    random_state
+    random_state, device
         As in ``LogisticRegression``. ``tol``, ``gap_tol`` and ``max_iter`` apply to each fit, ``max_time`` to all fits
         together: when it is up, larger values of C are not tried.
     class_weight : dict or "balanced", optional
@@ -56,6 +55,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         "l1_ratios": ["array-like", StrOptions({"warn"}), None],
         "use_legacy_attributes": ["boolean", StrOptions({"warn"})],
     }
+    _balances_each_fold = False
     l1_ratio, C = 0.0, 1.0  # of every model; its C is ``C_``
 
     def __init__(
@@ -83,6 +83,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         penalty: str = "deprecated",
         l1_ratios: Any = (0.0,),
         use_legacy_attributes: bool | str = False,
+        device: str | None = None,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -106,6 +107,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
         self.penalty = penalty
         self.l1_ratios = l1_ratios
         self.use_legacy_attributes = use_legacy_attributes
+        self.device = device
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> ClassificationSet:
         rows = super()._read(X, y, sample_weight)
@@ -114,7 +116,7 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
             return rows
         return replace(rows, class_weight=dict(zip(rows.classes.tolist(), weights.tolist(), strict=True)))
 
-    def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
+    def _check_parameters(self) -> None:
         ratios = 0.0 if self.l1_ratios is None or isinstance(self.l1_ratios, str) else self.l1_ratios
         if np.any(np.asarray(ratios, dtype=np.float64) != 0.0):
             raise ValueError(
@@ -123,7 +125,6 @@ class LogisticRegressionCV(ChoosesC, LogisticRegression):
             )
         if self.use_legacy_attributes is True:
             raise ValueError("use_legacy_attributes=True is not supported: C_ is a number, and scores_ an array.")
-        return super()._study(rows, params)
 
     def _joint(self, rows: TrainingSet) -> Joint | None:
         assert isinstance(rows, ClassificationSet)

@@ -105,7 +105,7 @@ def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, va
         best = int(np.argmin(np.abs(first)))
         if abs(first[best]) <= line.accuracy * abs(line.slope):
             return float(taus[best])
-        width, guesses = high - low, taus - first / second
+        width, guesses = high - low, taus - first / np.where(second > 0.0, second, np.inf)
         for tau, f in zip(taus.tolist(), first.tolist(), strict=True):
             if f < 0.0 and tau > low:
                 low, f_low = tau, f
