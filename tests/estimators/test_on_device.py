@@ -106,14 +106,14 @@ def test_a_warm_start_begins_at_the_last_model(dispatch, device):
 def test_one_place_for_all(dispatch):
     X, y = classification(60, 4)
     Xt, yt = torch.asarray(X), torch.asarray(y)
-    with pytest.raises(ValueError, match="y one of numpy"):
+    with pytest.raises(ValueError, match="y is in numpy"):
         LinearSVC().fit(Xt, y)
-    with pytest.raises(ValueError, match="sample_weight one of numpy"):
+    with pytest.raises(ValueError, match="sample_weight is in numpy"):
         LinearSVC().fit(Xt, yt, np.ones(60))
     with pytest.raises(ValueError, match=r"device='meta', but X"):
         LinearSVC(device="meta").fit(Xt, yt)
     strict = pytest.importorskip("array_api_strict")
-    with pytest.raises(ValueError, match="y one of array_api_strict"):
+    with pytest.raises(ValueError, match="y is in array_api_strict"):
         LinearSVC().fit(Xt, strict.asarray(y))
     model = LinearSVC().fit(Xt, yt)
     with pytest.raises(ValueError, match=r"decision_function\(\) must use the same namespace"):

@@ -35,8 +35,8 @@ def refuse_other_place(estimator: Any, X: Any, method: str) -> None:
     if is_array_elsewhere(coef) and type(coef) is not type(X):
         library = type(coef).__module__.split(".")[0]
         raise ValueError(
-            f"{other_place(estimator, method)}: the model was trained on {library} arrays and lives there, but X is from "
-            f"{type(X).__module__.split('.')[0]}. Pass a {library} array, with "
+            f"{other_place(estimator, method)}: the model was trained on {library} arrays and lives there, but X is "
+            f"from {type(X).__module__.split('.')[0]}. Pass a {library} array, with "
             "sklearn.set_config(array_api_dispatch=True)."
         )
 
