@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "progress": {"runtime", "solution", "solvers"},
     "estimators": {"arrays", "data", "io", "kernels", "progress", "runtime", "solution", "solvers", "version"},
     "liblinear": {"data", "io", "kernels", "runtime", "solution", "solvers"},
-    "selection": {"data", "estimators", "io", "kernels", "progress", "runtime", "solution", "solvers"},
+    "selection": {"arrays", "data", "estimators", "io", "kernels", "progress", "runtime", "solution", "solvers"},
     "__init__": {"data", "estimators", "io", "kernels", "selection", "solution", "solvers", "version"},
     "dask": {
         "__init__",
