@@ -4,7 +4,9 @@ Each fit is done three times: to warm up, undisturbed, and with one worker kille
 time that the second one took. Rows are made by tasks, which take about as long as reading them would, so Dask can make
 them again; that is part of the time. The rows of a killed worker go to the others, and its nanny starts a new one,
 which is warm before the next kill. A new worker process imports this file: what is imported within functions does not
-keep the cores busy while others train.
+keep the cores busy while others train. A kill costs about a second, however long the fit takes (the lost rows are
+made again, and the new process imports Dask meanwhile), so fits are to take two to four seconds; --scale makes the
+partitions larger or smaller.
 
     python benchmarks/dask_faults.py --kills 20
 """
@@ -17,17 +19,29 @@ import signal
 from collections import Counter
 from threading import Timer
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import Client, LocalCluster
 from scipy import sparse
 
-METHODS = {  # loss, C, columns, stored values in a row
-    "newton": ("Hinge", 1.0, 40, 40),
-    "newton_cg": ("Logistic", 1.0, 3000, 30),
-    "cocoa": ("Hinge", 0.01, 3000, 30),
-    "one_worker": ("SquaredHinge", 0.1, 3000, 30),
+
+class Case(NamedTuple):
+    """A problem for a method: loss, its C, columns, stored values in a row, rows of a partition, and the gap."""
+
+    loss: str
+    C: float
+    n_columns: int
+    width: int
+    n_rows: int
+    gap: float
+
+
+METHODS = {
+    "newton": Case("Hinge", 1.0, 400, 400, 25_000, 1e-5),
+    "newton_cg": Case("Logistic", 100.0, 20_000, 30, 150_000, 1e-5),
+    "cocoa": Case("Hinge", 0.01, 3000, 30, 40_000, 1e-3),
+    "one_worker": Case("SquaredHinge", 10.0, 3000, 30, 120_000, 1e-5),
 }
 
 
@@ -63,8 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--rows", type=int, default=100_000, help="of each partition; two partitions for each worker")
-    parser.add_argument("--gap", type=float, default=1e-5)
+    parser.add_argument("--scale", type=float, default=1.0, help="of the partitions, two for each worker")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -79,7 +92,7 @@ def main() -> None:
         for kill in range(args.kills):
             method = args.methods[kill % len(args.methods)]
             client.wait_for_workers(args.workers, timeout=120)
-            text, good, ratio = outcome(client, method, 2 * args.workers, args.rows, args.gap, rng)
+            text, good, ratio = outcome(client, method, 2 * args.workers, args.scale, rng)
             outcomes["not certified"] += not good
             outcomes["longer than twice the time"] += ratio > 2.0
             print(f"{kill + 1:3d} {method:10s} {text}", flush=True)
@@ -87,16 +100,16 @@ def main() -> None:
 
 
 def outcome(
-    client: Client, method: str, n_parts: int, n_rows: int, gap: float, rng: np.random.Generator
+    client: Client, method: str, n_parts: int, scale: float, rng: np.random.Generator
 ) -> tuple[str, bool, float]:
     """Train undisturbed and with a kill, and say what became of it, whether it is certified, and the ratio of times."""
     import hingeline
     from hingeline.dask.target import Binary
     from hingeline.dask.train import hosts_of, train
 
-    name, C, n_columns, width = METHODS[method]
+    name, C, n_columns, width, n_rows, gap = METHODS[method]
     loss = getattr(hingeline, name)(C)
-    partitions = partitions_of(client, n_parts, n_rows, n_columns, width)
+    partitions = partitions_of(client, n_parts, round(scale * n_rows), n_columns, width)
     hosts_of(partitions)
     seconds: list[float] = []
     for disturbed in (False, False, True):

@@ -23,7 +23,7 @@ from datasets import DATA_DIR, load
 from distributed import Client, LocalCluster
 from threads import made
 
-from hingeline.dask import rounds
+from hingeline.dask import calls
 from hingeline.dask.merge import n_bytes
 from hingeline.dask.target import Binary
 from hingeline.dask.train import train
@@ -33,14 +33,13 @@ from hingeline.solvers.newton.directions import LARGEST_FACTOR
 @contextmanager
 def recording(trace: list[dict[str, Any]]) -> Iterator[None]:
     """Note every round: its seconds, those of the slowest worker, how many workers were asked, and bytes of one."""
-    ask, add = rounds.Hosts._asked, rounds.Costs.add
+    ask, add = calls.Calls._asked, calls.Costs.add
     asked: list[tuple[int, int]] = []
 
-    async def noting(self: Any, *args: Any) -> Any:
-        reply, both = await ask(self, *args)
-        up = n_bytes(reply.values)
-        asked.append((both - up, up))
-        return reply, both
+    async def noting(self: Any, place: Any, watched: Any, function: str, *args: Any) -> Any:
+        reply = await ask(self, place, watched, function, *args)
+        asked.append((calls.sent(args), n_bytes(reply.values)))
+        return reply
 
     def closing(self: Any, seconds: float, computing: float, total: int) -> None:
         down, up = (max(sizes) for sizes in zip(*asked, strict=True))
@@ -48,11 +47,11 @@ def recording(trace: list[dict[str, Any]]) -> Iterator[None]:
         asked.clear()
         add(self, seconds, computing, total)
 
-    rounds.Hosts._asked, rounds.Costs.add = noting, closing  # type: ignore[method-assign]
+    calls.Calls._asked, calls.Costs.add = noting, closing  # type: ignore[method-assign]
     try:
         yield
     finally:
-        rounds.Hosts._asked, rounds.Costs.add = ask, add  # type: ignore[method-assign]
+        calls.Calls._asked, calls.Costs.add = ask, add  # type: ignore[method-assign]
 
 
 def by_rounds(loss: str, n_columns: int) -> str:

@@ -43,7 +43,7 @@ class HostsHere:
         part = problem_of(read_data(rows.X, self.spec.bias), rows, self.spec, float(rows.C.sum()) / total_C)
         return solve(InMemoryShards(part, starting_alpha(part), ALONE, do_nothing))
 
-    def moved(self, name, w):
+    def moved(self, name, w, delta):
         self.w = w
 
 

@@ -23,3 +23,16 @@ def test_room_that_a_problem_leaves_changes_nothing_for_the_next_one():
         assert not room
         second.leave_room()
         assert set(room) == {0}
+
+
+def test_dual_variables_of_rows_that_were_lost_fit_w():
+    """Those of Newton's method are smoothed: a row near its kink is between its bounds, the others are at one."""
+    X, y = classification(300, 5, seed=2)
+    data, w, C, delta = read_data(X, 0.0), np.full(6, 0.1), 2.0, 0.5
+    missing = 1.0 - y * (X @ w[:5])
+    hard, smoothed = (C * (missing > 0.0), C * np.clip(0.5 + missing / (2.0 * delta), 0.0, 1.0))
+    assert ((smoothed > 0.0) & (smoothed < C)).any()
+    for width, expected in ((None, hard), (delta, smoothed)):
+        resident = Resident({0: make_problem(data, y.astype(np.float32), None, Hinge(C))}, ALONE, do_nothing)
+        resident.revive(w, width)
+        np.testing.assert_allclose(resident.shards[0].alpha, expected, atol=1e-6)

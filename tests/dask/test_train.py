@@ -4,14 +4,28 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from dask_stand_in import HostsHere, partitioned
 from distributed import Client, LocalCluster
 from problems import classification, csr, regression
 
 from hingeline import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, solve
 from hingeline.dask import rounds
 from hingeline.dask.partitions import place
+from hingeline.dask.resident import Resident
+from hingeline.dask.rounds import LOST
+from hingeline.dask.spec import Spec
 from hingeline.dask.target import Binary, Targets
-from hingeline.dask.train import train
+from hingeline.dask.train import ClusterRun, DaskTraining, hosts_of, train
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
+from hingeline.kernels.random import seeded
+from hingeline.runtime.pace import do_nothing
+from hingeline.runtime.threads import ALONE
+from hingeline.solvers.certificate import refresh
+from hingeline.solvers.clock import Clock, Ended
+from hingeline.solvers.select import Phase
+from hingeline.solvers.solve import checked_stop
+from hingeline.solvers.state import State
 
 N, D, K = 1200, 6, 5
 
@@ -127,3 +141,62 @@ def test_one_worker_keeps_what_it_has_gathered(client):
         weights = None if class_weight is None else np.where(labels > 0, 5.0, 1.0)
         alone = solve(X, labels, Hinge(C), sample_weight=weights, gap_tol=1e-6)
         assert found.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-6)
+
+
+class LosesRows(HostsHere):
+    """Hosts here that lose the rows of one of them in some round: a new one knows w, and the width of the smoothing."""
+
+    def lose_in(self, number):
+        self.number, self.asked = number, []
+        self.costs.rounds = 0
+
+    def moved(self, name, w, delta):
+        self.w, self.delta = w, delta
+
+    def ask(self, name, calls, expected_bytes=0):
+        self.asked += [verb for verb, _ in calls]
+        if self.costs.rounds == self.number:
+            self.costs.rounds += 1
+            self.asked.append(LOST)
+            old = self.residents[0]
+            new = Resident(dict(zip(old.numbers, old._problems, strict=True)), ALONE, do_nothing)
+            new.revive(self.w, self.delta)
+            self.residents[0] = new
+            raise Ended(LOST)
+        return super().ask(name, calls, expected_bytes)
+
+
+@pytest.mark.parametrize("loss", [Hinge(1.0), SquaredHinge(1.0)])
+def test_training_goes_on_where_it_was_when_rows_are_lost(loss):
+    X, y = classification(N, D, seed=3)
+    problem = make_problem(read_data(X, 1.0), y.astype(np.float32), None, loss)
+    verbs, found = [], []
+    for number in (10**6, 6):
+        shards = partitioned(problem, np.zeros(N), [0, 400, 800, N])
+        hosts = shards.hosts = LosesRows(shards.hosts.residents, D, shards.hosts.spec)
+        hosts.lose_in(number)
+        stop = checked_stop(1e-3, 1e-8, None, None)
+        state = State(shards, shards.summary.problem(hosts.spec, D), np.empty(0), np.zeros(D + 1), seeded(0))
+        run = ClusterRun(stop, Clock(None, None), lambda pace, state=state: refresh(state, 0), lambda: 0.0)
+        found.append(DaskTraining([Phase("newton", stop)], state, run).solution())
+        verbs.append(hosts.asked)
+    assert [one.stop_reason for one in found] == ["gap_tol", "gap_tol"]
+    assert found[1].certificate.primal == pytest.approx(found[0].certificate.primal, rel=1e-7)
+    after = verbs[1][verbs[1].index(LOST) + 1 :]
+    assert after[0] == "begin"  # nothing is certified before, which would make the dual variables of the others zero
+    assert len(verbs[1]) <= 1.5 * len(verbs[0])
+
+
+def test_one_worker_goes_on_from_weights_that_another_had_reached(client):
+    X, y = classification(N, D, seed=7)
+    partitions, _ = cut(client, X, y)
+    spec, stop = Spec(Binary(1), SquaredHinge(100.0)), checked_stop(1e-3, 1e-6, None, None)
+    whole = train(partitions, Binary(1), SquaredHinge(100.0), solver="one_worker", gap_tol=1e-6)
+    hosts = hosts_of(partitions)
+    name, _ = hosts.open(spec, np.zeros(D + 1))
+    hosts._reached[name] = np.append(whole.w, 0.0)
+    again = hosts.solve_whole(name, stop, False, None)
+    assert again.certificate.gap <= 1e-6
+    assert again.solver == "newton"
+    assert again.n_iter <= 2
+    assert again.certificate.primal == pytest.approx(whole.certificate.primal, rel=2e-6)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
+
+from ..runtime.training_clock import now
 
 
 @dataclass
@@ -22,3 +25,20 @@ class Costs:
         self.computing += computing
         self.communicating += self.last[1]
         self.bytes += n_bytes
+
+
+class Stopwatch:
+    """Seconds since it was made: by the clock of training, and those for which that clock stood still."""
+
+    def __init__(self) -> None:
+        self._began, self._began_by_clock = perf_counter(), now()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds by the clock of training."""
+        return now() - self._began_by_clock
+
+    @property
+    def compiled(self) -> float:
+        """Seconds for which kernels were compiled or loaded in this process."""
+        return perf_counter() - self._began - self.seconds

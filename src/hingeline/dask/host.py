@@ -13,9 +13,10 @@ import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from math import inf
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import get_worker
@@ -25,18 +26,20 @@ from ..data.matrix import Data
 from ..data.problem import Problem
 from ..data.read import read_data
 from ..runtime.threads import Team
-from ..runtime.training_clock import now
 from ..solution import Look, Progress, Solution
-from ..solvers.engines import AUTO
+from ..solvers.engines import AUTO, NEWTON, NEWTON_CG
 from ..solvers.free_intercept import train_free
+from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.shards.in_memory import InMemoryShards
 from ..solvers.shards.interface import Shards
 from ..solvers.shards.kernels import Vectors
 from ..solvers.start import from_weights
+from ..solvers.state import Near
 from ..solvers.stop import Stop
 from ..solvers.train import train
 from ..version import __version__
+from .costs import Stopwatch
 from .merge import GatheredRows, n_bytes, packed
 from .messages import Branch, Message, Reply, UnknownProblem, merged_replies, reply_of
 from .partitions import Block
@@ -45,6 +48,14 @@ from .spec import Spec
 from .target import Target
 
 Solve = Callable[[Shards], Any]
+FIRST_LOOK, NEXT_LOOK = 0.5, 1.5  # one worker stores its weights after so many seconds, then after so many times that
+
+
+class Start(NamedTuple):
+    """Where one worker begins: at weights that another one had reached (``is_near``), or at the user's, or at zero."""
+
+    w: np.ndarray
+    is_near: bool
 
 
 class Host:
@@ -72,6 +83,7 @@ class Host:
         self._of_target: dict[int, tuple[Target, np.ndarray]] = {}  # labels or targets of the last problem
         self._lock = Lock()
         self._progress: Progress | None = None
+        self._reached, self._next_look = np.empty(0), FIRST_LOOK  # weights, and when to store the next ones
         self._cancelled = self._ends = False
 
     def hello(self) -> str:
@@ -86,10 +98,11 @@ class Host:
         if self._cancelled:
             raise CancelledError
 
-    def open(self, name: str, spec: Spec, w: np.ndarray | None) -> Reply:
-        """Begin a problem, with dual variables that match w if that is given."""
-        started = now()
+    def open(self, name: str, spec: Spec, w: np.ndarray | None, delta: float | None) -> Reply:
+        """Begin a problem, with dual variables that match w (smoothed at width ``delta``) if that is given."""
+        watch = Stopwatch()
         self._cancelled, self._ends, self._progress = False, False, None
+        self._reached, self._next_look = np.empty(0), FIRST_LOOK
         try:
             problems = {
                 number: spec.problem(
@@ -99,8 +112,8 @@ class Host:
             }
             resident = self._residents[name] = Resident(problems, self._team, self._check, self._room)
             if w is not None:
-                resident.revive(w)
-            return Reply((resident.summary(),), now() - started)
+                resident.revive(w, delta)
+            return Reply((resident.summary(),), watch.seconds, watch.compiled)
         except BaseException as error:
             return Reply(error=error)
 
@@ -133,9 +146,9 @@ class Host:
         return await self._with_rows(name, step, True, below, work)
 
     async def solve_whole(
-        self, name: str, spec: Spec, stop: Stop, free: bool, w: np.ndarray, below: tuple[Branch, ...], afresh: bool
+        self, name: str, spec: Spec, stop: Stop, free: bool, start: Start, below: tuple[Branch, ...], afresh: bool
     ) -> Reply:
-        """Gather all rows, unless they are here already, and train as on one machine, from w; alpha stays here.
+        """Gather all rows, unless they are here already, and train as on one machine; alpha stays here.
 
         ``afresh`` says that the rows here may be in another order, since hosts have changed.
         """
@@ -150,11 +163,16 @@ class Host:
             if unweighted and (rows.C == spec.loss.C).all():
                 self._labels = {labels: rows._replace(X=None)}
             problem = problem_of(self._whole[spec.bias], rows, spec)
-            how: dict[str, Any] = {"seed": 0, "callback": self._note, "cancelled": lambda: self._cancelled}
+            note = self._note if free else partial(self._note_weights, bias=spec.bias)
+            how: dict[str, Any] = {"seed": 0, "callback": note, "cancelled": lambda: self._cancelled}
             how["n_threads"] = self._team.n_threads
-            if w.any():
-                how["alpha0"] = from_weights(problem, w)
-            found = (train_free if free else train)(problem, AUTO, stop, **how)
+            if start.is_near and not free and spec.loss.is_smooth:  # dual variables made from w may be poor
+                engine = NEWTON if start.w.size <= LARGEST_FACTOR else NEWTON_CG
+                found = train(problem, engine, stop.or_enough(spec.loss), near=Near(start.w, inf), **how)
+            else:
+                if start.w.any():
+                    how["alpha0"] = from_weights(problem, start.w)
+                found = (train_free if free else train)(problem, AUTO, stop, **how)
             ends = np.cumsum([size for _, size in rows.sizes])[:-1]
             numbers = [number for number, _ in rows.sizes]
             self._alphas[name] = dict(zip(numbers, map(np.array, np.split(found.alpha, ends)), strict=True))
@@ -178,13 +196,13 @@ class Host:
         """Work on rows that are here; ``gathered`` says what it cost to gather them."""
 
         def timed() -> Reply:
-            started = now()
+            watch = Stopwatch()
             try:
                 found = work(rows)
             except BaseException as error:
                 return Reply(error=error)
-            values = () if found is None else (found,)
-            return Reply(values, gathered.seconds + now() - started, n_bytes=gathered.n_bytes)
+            seconds, compiled = gathered.seconds + watch.seconds, gathered.compiled + watch.compiled
+            return Reply(() if found is None else (found,), seconds, compiled, n_bytes=gathered.n_bytes)
 
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._worker.executors["actor"], timed)
@@ -194,10 +212,19 @@ class Host:
         self._progress = progress._replace(look=Look())
         return self._ends
 
-    async def progress(self, ends: bool) -> Progress | None:
-        """Return how far training on this worker has come; ``ends`` tells it to end."""
+    def _note_weights(self, progress: Progress, bias: float) -> bool:
+        """Do as ``_note`` does, and store the weights from time to time: another worker may have to continue."""
+        if progress.seconds >= self._next_look:
+            self._next_look = NEXT_LOOK * progress.seconds
+            at = progress.look()
+            self._reached = np.append(at.w, at.intercept / bias if bias else 0.0)
+        return self._note(progress)
+
+    async def progress(self, ends: bool) -> tuple[Progress | None, np.ndarray]:
+        """Return how far training on this worker is, and its weights if they are new; ``ends`` tells it to end."""
         self._ends = ends
-        return self._progress
+        reached, self._reached = self._reached, self._reached[:0]
+        return self._progress, reached
 
     def take_alpha(self, name: str, number: int) -> np.ndarray:
         """Hand over the dual variables of a partition; a problem that has handed over all of them has ended."""
@@ -215,13 +242,13 @@ class Host:
 
     def do(self, message: Message) -> Reply:
         """Do what a message asks for."""
-        started = now()
+        watch = Stopwatch()
         try:
             if message.problem not in self._residents:
                 raise UnknownProblem(message.problem)
             resident = self._residents[message.problem]
             values = [resident.do(verb, args) for verb, args in message.calls]
-            return Reply(packed(tuple(v for v in values if v is not None)), now() - started)
+            return Reply(packed(tuple(v for v in values if v is not None)), watch.seconds, watch.compiled)
         except BaseException as error:
             return Reply(error=error)
 

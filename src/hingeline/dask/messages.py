@@ -23,7 +23,8 @@ class Reply:
     """The results of the verbs that return something, and how long the slowest worker took."""
 
     values: tuple[Any, ...] = ()
-    seconds: float = 0.0
+    seconds: float = 0.0  # computing
+    compiled: float = 0.0  # how much longer it took because kernels were compiled or loaded
     error: BaseException | None = None
     lost: tuple[str, ...] = ()  # hosts further down the tree that did not answer
     n_bytes: int = 0  # of what workers have sent to each other
@@ -52,6 +53,7 @@ def merged_replies(replies: list[Reply]) -> Reply:
     lost = tuple(key for reply in replies for key in reply.lost)
     error = next((reply.error for reply in replies if reply.error is not None), None)
     seconds = max(reply.seconds for reply in replies)
+    compiled = max(reply.seconds + reply.compiled for reply in replies) - seconds
     if lost or error is not None:
-        return Reply(seconds=seconds, error=error, lost=lost)
-    return Reply(packed(merged([unpacked(reply.values) for reply in replies])), seconds)
+        return Reply(seconds=seconds, compiled=compiled, error=error, lost=lost)
+    return Reply(packed(merged([unpacked(reply.values) for reply in replies])), seconds, compiled)

@@ -6,10 +6,10 @@ new hosts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -22,6 +22,9 @@ from .versions import check_version
 
 SETTLING = 0.1  # seconds between two attempts to place rows while workers come and go
 ATTEMPTS = 100
+LOOK = 0.002  # seconds between two looks at what Dask is doing
+NOTICED = 1.0  # seconds after which Dask has noticed that a worker is gone
+HOPELESS = ("cancelled", "error")  # states of partitions that Dask cannot recompute
 
 
 class Place(NamedTuple):
@@ -50,14 +53,17 @@ class Placement:
         self._client: Client = partitions.client
         self._parts, self.memory = partitions.parts, 0
 
-    def placed(self, numbers: Sequence[int], warm: Sequence[str] = ()) -> list[Place]:
+    def placed(self, numbers: Sequence[int], warm: Sequence[str] = (), gone: Collection[str] = ()) -> list[Place]:
         """Return hosts for these partitions, each where its rows are.
 
-        Rows that are on no worker go to workers that are ``warm``, if any: a new one has to import everything first.
+        Dask first recomputes the rows of workers that are ``gone``, in parallel. Their new hosts are created on workers
+        that are ``warm``, if any: a new worker has to import and load everything first.
         """
         found, left = [], list(numbers)
         for _ in range(ATTEMPTS):
             with suppress(CancelledError):  # parts that Dask has forgotten
+                if gone and warm:
+                    self._wait_until_recomputed(left, gone)
                 waiting = [(group, self._host(group, address)) for address, group in self._groups(left, warm).items()]
                 for group, future in waiting:
                     address = self._address_of(future)
@@ -67,11 +73,11 @@ class Placement:
             left = [k for k in numbers if k not in placed]
             if not left:
                 return sorted(found)
-            gone = [k for k in left if self._parts[k].status == "cancelled"]
-            if gone:
+            forgotten = [k for k in left if self._parts[k].status == "cancelled"]
+            if forgotten:
                 raise RuntimeError(
-                    f"Partitions {gone} were lost with their worker, and Dask cannot recompute them, since they were "
-                    "sent to it. Let tasks read or create the rows, or fit again."
+                    f"Partitions {forgotten} were lost with their worker, and Dask cannot recompute them, since they "
+                    "were sent to it. Let tasks read or create the rows, or fit again."
                 )
             sleep(SETTLING)  # a worker has died once more: others may be about to come
         raise RuntimeError(
@@ -79,21 +85,40 @@ class Placement:
             "alive and have enough memory."
         )
 
+    def _wait_until_recomputed(self, numbers: Sequence[int], gone: Collection[str]) -> None:
+        """Wait until Dask knows which workers are gone, and has recomputed the partitions, or cannot.
+
+        A worker that is still known after a while has been restarted, with an empty memory.
+        """
+        deadline = monotonic() + NOTICED
+        while monotonic() < deadline and not self._known().keys().isdisjoint(gone):
+            sleep(LOOK)
+        parts = [self._parts[k] for k in numbers]
+        while True:
+            held = self._client.who_has(parts)
+            if all(held.get(part.key) or part.status in HOPELESS for part in parts):
+                return
+            sleep(LOOK)
+
+    def _known(self) -> dict[str, Any]:
+        """Return what Dask knows of its workers, by their addresses."""
+        workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        return workers
+
     def _groups(self, numbers: Sequence[int], warm: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Return which worker should hold which partitions; those on no worker are distributed evenly."""
         groups: dict[str, list[int]] = {}
         held = self._client.who_has([self._parts[k] for k in numbers])
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        known = self._known()
         workers = sorted(known)
         self.memory = min((worker["memory_limit"] or 0 for worker in known.values()), default=0)
-        homeless = []
+        homeless, homes = [], [address for address in warm if address in known] or workers
         for k in numbers:
-            owners = [address for address in held.get(self._parts[k].key, ()) if address in workers]
+            owners = [address for address in held.get(self._parts[k].key, ()) if address in homes]
             if owners:
                 groups.setdefault(min(owners), []).append(k)
             else:
                 homeless.append(k)
-        homes = [address for address in warm if address in known] or workers
         for at, k in enumerate(homeless):
             groups.setdefault(homes[at % len(homes)] if homes else "", []).append(k)
         return {address: tuple(group) for address, group in groups.items()}
@@ -114,7 +139,7 @@ class Placement:
     def _address_of(self, future: Future[Any]) -> str | None:
         """Wait for a host; returns where it is, None if it was lost before it was created."""
         while not future.done():
-            sleep(0.002)
+            sleep(LOOK)
         if future.status == "error":
             error = future.exception()
             if isinstance(error, ModuleNotFoundError):

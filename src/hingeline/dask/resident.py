@@ -190,8 +190,16 @@ class Resident:
         for number in numbers:
             self._copies.pop(number, None)
 
-    def revive(self, w: Vector) -> None:
-        """Set dual variables that match w: those of these rows were lost with another worker."""
+    def revive(self, w: Vector, delta: float | None) -> None:
+        """Set dual variables that match w: those of these rows were lost with another worker.
+
+        Newton's method centres its smoothing of width ``delta`` at them, so they are smoothed as well: rows near their
+        kink are between their bounds. Its kernels do that, which are loaded already.
+        """
+        if delta is not None:
+            self.begin(w, delta)
+            self.do("keep", ())
+            return
         for shards, problem in zip(self.shards, self._problems, strict=True):
             rows, C = problem.data.rows, problem.C_values
             for begin, end in Pace(self._between).slices(shards.n_rows):

@@ -1,9 +1,7 @@
 """Rounds: the coordinator asks all hosts, and adds up what they answer. Lost hosts are replaced.
 
-Hosts are Dask actors, one per worker that holds partitions, created by tasks of Dask's scheduler. A call of an actor
-takes one to two milliseconds, a task ten times as long, and Newton's method for few features makes dozens of calls.
-Calls go from the client to the workers, or through the scheduler if the client cannot reach them. Large results are
-added up along a binary tree of workers, so the client receives only one.
+There is one host per worker that holds partitions. Large results are added up along a binary tree of workers, so the
+client receives only one.
 
 If a worker dies, Dask recomputes its partitions, and they are given to new hosts. All that these know about the problem
 is w.
@@ -11,50 +9,41 @@ is w.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import wait
-from contextlib import suppress
 from dataclasses import replace
 from itertools import count
-from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from distributed import Client, Future, get_worker
-from distributed.protocol.serialize import to_serialize
 
 from ..solution import Progress, Solution
 from ..solvers.clock import Ended
 from ..solvers.stop import Stop
+from .calls import Calls
 from .costs import Costs
-from .host import Solve
-from .merge import n_bytes, unpacked
-from .messages import Call, Message, Reply, merged_replies, reply_of
+from .host import Solve, Start
+from .merge import unpacked
+from .messages import Call, Message, Reply, merged_replies
 from .partitions import Partitions
 from .placement import Place, Placement, tree
 from .select import Cluster
 from .spec import Opened, Spec, Summary
-from .versions import check_version
 
 LOST = "worker lost"  # the stop reason of an engine whose rows have been replaced
-GONE = ("cancelled", "error", "lost")  # what is left of a host whose worker has died
-WATCH = 0.25  # seconds between two looks at a host that does not answer
-REACH = 2.0  # seconds that a worker may take to answer a client that has never talked to it
+SEEN = 0.25  # seconds between two looks at how far one worker has come
 TREE_HOSTS, TREE_BYTES = 4, 1 << 18  # hosts, and bytes of a result, from which a tree is faster than the client alone
 
+
+NO_WEIGHTS = np.empty(0)
 
 _serial = count()
 
 
 class Hosts:
-    """The hosts of some partitions.
-
-    Attributes
-    ----------
-    costs : Costs
-    """
+    """The hosts of some partitions."""
 
     def __init__(self, partitions: Partitions) -> None:
         self.client: Client = partitions.client
@@ -63,10 +52,19 @@ class Hosts:
         self._opened: dict[str, Opened] = {}
         self._whole_at: set[float] = set()  # biases with which the first host has gathered all rows
         self._alone: dict[str, Place] = {}  # problems that one worker has solved
-        self.costs = Costs()
-        self._direct = True
+        self._reached: dict[str, np.ndarray] = {}  # the latest weights of problems that one worker trains
+        self._calls = Calls(self.client)
         self._placement, self._places = Placement(partitions), list[Place]()
         self._places = self._placed(range(len(self._parts)))
+
+    @property
+    def costs(self) -> Costs:
+        """What rounds have cost so far."""
+        return self._calls.costs
+
+    @costs.setter
+    def costs(self, costs: Costs) -> None:
+        self._calls.costs = costs
 
     @property
     def n_hosts(self) -> int:
@@ -77,38 +75,20 @@ class Hosts:
         """Return what a cost model asks about the hosts' workers."""
         return Cluster(len(self._places), self._placement.memory, bias in self._whole_at)
 
-    def _placed(self, numbers: Sequence[int]) -> list[Place]:
-        """Return new hosts for partitions, of this version."""
-        places = self._placement.placed(numbers, [place.address for place in self._places])
-        self._direct = self._direct and self._can_reach(places)
-        for place in places:
-            with suppress(OSError):  # it is lost again, which the next round will notice
-                check_version(place.address, self.client.sync(self._plain, place, "hello"))
+    def _placed(self, numbers: Sequence[int], gone: Collection[str] = ()) -> list[Place]:
+        """Return new hosts for partitions, of this version; ``gone`` are the workers that were lost."""
+        places = self._placement.placed(numbers, [place.address for place in self._places], gone)
+        self._calls.greet(places)
         return places
-
-    def _can_reach(self, places: list[Place]) -> bool:
-        """Tell whether the client can reach the workers directly, without the scheduler."""
-
-        async def reach() -> None:
-            await asyncio.wait_for(asyncio.gather(*(self._call(place, "hello") for place in places)), REACH)
-
-        try:
-            self.client.sync(reach)
-        except asyncio.TimeoutError:
-            return False
-        except OSError:
-            return self._direct  # a worker has died; others were reached before
-        return True
 
     # Problems.
 
     def open(self, spec: Spec, w: np.ndarray) -> tuple[str, Summary]:
         """Begin a problem at w; returns its name and sizes."""
         name = f"problem-{next(_serial)}"
-        self._opened[name] = Opened(spec, w.copy())
-        start = w if w.any() else None
+        opened = self._opened[name] = Opened(spec, w.copy())
         try:
-            return name, self._gathered(self._places, "open", name, spec, start).values[0]
+            return name, self._begun(self._places, name, spec, opened.start, None)
         except BaseException:
             self._opened.pop(name, None)
             raise
@@ -117,48 +97,42 @@ class Hosts:
         """Return ``solve`` of one row in ``step``, on one worker that gathers them; None if there are none."""
         root = tree(self._places)
         args = (name, self._opened[name].spec, step, total_C, solve, root.below)
-        values = self._replies(self._places[:1], lambda place: self._asked(place, "solve_sample", *args))[0].values
+        values = self._checked(self._calls.replies(self._places[:1], self._places, "solve_sample", *args))[0].values
         return values[0] if values else None
 
     def solve_whole(self, name: str, stop: Stop, free: bool, watch: Callable[[Progress], Any] | None) -> Solution:
         """Return the solution that one worker finds, which gathers all rows; ``watch`` sees how far it has come."""
-        places, root = self._places, tree(self._places)
+        first, root, watched = self._places[0], tree(self._places), self._places.copy()
         opened = self._opened[name]
-        args = (name, opened.spec, stop, free, opened.w, root.below, opened.spec.bias not in self._whole_at)
-        loop: Any = self.client.loop
-        ask = asyncio.run_coroutine_threadsafe(
-            self._timed(places[:1], lambda place: self._asked(place, "solve_whole", *args)), loop.asyncio_loop
-        )
+        start = Start(self._reached.get(name, opened.w), name in self._reached)
+        args = (name, opened.spec, stop, free, start, root.below, opened.spec.bias not in self._whole_at)
+        answer = self._calls.begin(first, watched, "solve_whole", *args)
         ends, seen = False, None
         try:
-            while not ask.done():
-                wait([ask], timeout=WATCH)
-                if watch is not None and not ask.done():
-                    progress = self.client.sync(self._progress, places[0], ends)
-                    if progress is not None and progress != seen:
-                        seen, ends = progress, ends or bool(watch(progress))
+            while not answer.done():
+                wait([answer], timeout=SEEN)
+                found = None if answer.done() else self._calls.value(first, "progress", ends)
+                progress, w = (None, NO_WEIGHTS) if found is None else found
+                if w.size:
+                    self._reached[name] = w
+                if progress is not None and progress != seen:
+                    del watched[1:]  # the others have sent their rows: it does not matter if they are lost now
+                    seen, ends = progress, ends or (watch is not None and bool(watch(progress)))
         finally:
-            ask.cancel()
-        solution: Solution = self._checked(ask.result())[0].values[0]
-        self._alone[name] = places[0]
-        self._whole_at = {self._opened[name].spec.bias}
+            answer.cancel()
+        solution: Solution = self._checked(answer.result())[0].values[0]
+        self._alone[name] = first
+        self._whole_at = {opened.spec.bias}
         return solution
 
-    async def _progress(self, place: Place, ends: bool) -> Progress | None:
-        try:
-            found: Progress | None = await self._plain(place, "progress", ends)
-        except OSError:
-            return None
-        return found
-
-    def moved(self, name: str, w: np.ndarray) -> None:
-        """Store the current w, which is all that a new host will know about the problem."""
-        self._opened[name].w = w
+    def moved(self, name: str, w: np.ndarray, delta: float | None) -> None:
+        """Store the current w and width of the smoothing, which is all that a new host will know about the problem."""
+        self._opened[name] = replace(self._opened[name], w=w, delta=delta)
 
     def measured_from(self, name: str, level: float) -> None:
         """Store what targets are measured from, for new hosts."""
         opened = self._opened[name]
-        opened.spec = replace(opened.spec, level=level)
+        self._opened[name] = replace(opened, spec=replace(opened.spec, level=level))
 
     # Rounds.
 
@@ -169,32 +143,15 @@ class Hosts:
         """
         places, message = self._places, Message(name, tuple(calls))
         if len(places) >= TREE_HOSTS and expected_bytes >= TREE_BYTES:
-            root = tree(places)
-            replies = self._replies(places[:1], lambda place: self._asked(place, "do_all", message, root.below))
+            replies = self._calls.replies(places[:1], places, "do_all", message, tree(places).below)
         else:
-            replies = self._replies(places, lambda place: self._asked(place, "do", message))
-        return merged_values(replies)
+            replies = self._calls.replies(places, places, "do", message)
+        return merged_values(self._checked(replies))
 
-    def _gathered(self, places: list[Place], function: str, *args: Any) -> Reply:
-        replies = self._replies(places, lambda place: self._asked(place, function, *args))
-        return Reply(merged_values(replies))
-
-    def _replies(
-        self, places: list[Place], ask: Callable[[Place], Coroutine[Any, Any, tuple[Reply, int]]]
-    ) -> list[Reply]:
-        """Ask hosts at the same time; returns their replies, or replaces those that are lost and raises."""
-        return self._checked(self.client.sync(self._timed, places, ask))
-
-    async def _timed(
-        self, places: list[Place], ask: Callable[[Place], Coroutine[Any, Any, tuple[Reply, int]]]
-    ) -> list[Reply]:
-        """Ask hosts at the same time, and count the cost."""
-        started = perf_counter()
-        answers = await asyncio.gather(*map(ask, places))
-        replies = [reply for reply, _ in answers]
-        moved = sum(sent + reply.n_bytes for reply, sent in answers)
-        self.costs.add(perf_counter() - started, max(reply.seconds for reply in replies), moved)
-        return replies
+    def _begun(self, places: list[Place], *args: Any) -> Summary:
+        """Let hosts ``open`` a problem; returns its sizes."""
+        found: Summary = merged_values(self._checked(self._calls.replies(places, places, "open", *args)))[0]
+        return found
 
     def _checked(self, replies: list[Reply]) -> list[Reply]:
         """Return replies, or replace hosts that are lost and raise."""
@@ -207,59 +164,26 @@ class Hosts:
                 raise reply.error
         return replies
 
-    async def _asked(self, place: Place, function: str, *args: Any) -> tuple[Reply, int]:
-        """Call a function of a host; returns the reply, which may say that the host is lost, and the bytes sent."""
-        call = asyncio.ensure_future(self._call(place, function, *args))
-        try:
-            while not call.done():
-                await asyncio.wait({call}, timeout=WATCH)
-                if not call.done() and place.future.status in GONE:
-                    return Reply(lost=(place.key,)), 0
-            reply = reply_of(call.result(), place.key)
-        except (OSError, KeyError):  # no worker there, or one that does not know this host
-            return Reply(lost=(place.key,)), 0
-        finally:
-            call.cancel()
-        return reply, _sent(args) + n_bytes(reply.values)
-
-    async def _call(self, place: Place, function: str, *args: Any) -> dict[str, Any]:
-        """Call a function of a host directly, not through Dask's actor proxy, which may wait for ever."""
-        message = {"function": function, "actor": place.key, "args": [to_serialize(arg) for arg in args], "kwargs": {}}
-        if self._direct:
-            return dict(await self.client.rpc(place.address).actor_execute(**message))
-        assert self.client.scheduler is not None
-        return dict(await self.client.scheduler.proxy(worker=place.address, msg={"op": "actor_execute", **message}))
-
-    async def _plain(self, place: Place, function: str, *args: Any) -> Any:
-        """Return what a host's function returns, if that is no reply."""
-        return (await self._call(place, function, *args)).get("result")
-
     def _replace(self, lost: set[str]) -> None:
         """Make new hosts for the partitions of lost ones, and tell them of the problems."""
-        homeless = [k for place in self._places if place.key in lost for k in place.numbers]
+        gone = [place for place in self._places if place.key in lost]
         self._places = [place for place in self._places if place.key not in lost]
-        new = self._placed(homeless)
+        new = self._placed([k for place in gone for k in place.numbers], {place.address for place in gone})
         self._places = sorted([*self._places, *new])
         self._whole_at = set()
         for name, opened in self._opened.items():
-            self._gathered(new, "open", name, opened.spec, opened.w)
+            self._begun(new, name, opened.spec, opened.start, opened.delta)
 
     def cancel(self) -> None:
-        """Stop what hosts are doing and release them: nothing is left behind on the workers."""
-
-        async def tell() -> None:
-            calls = (self._plain(place, "cancel") for place in self._places)
-            await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), REACH)
-
-        with suppress(OSError, asyncio.TimeoutError):
-            self.client.sync(tell)
+        """End what hosts are doing, and let go of them: nothing is left behind on the workers."""
+        self._calls.tell(self._places, "cancel")
         self.release()
 
     def release(self) -> None:
         """Release the hosts."""
         for place in self._places:
             place.future.release()
-        self._places, self._opened = [], {}
+        self._places, self._opened, self._reached = [], {}, {}
 
     def alpha(self, name: str) -> list[Future[Any]]:
         """End a problem; returns the dual variables of every partition, as futures of arrays on the workers."""
@@ -279,6 +203,7 @@ class Hosts:
                 )
                 futures[k].add_done_callback(lambda _, host=home.future: None)  # the host stays until then
         self._alone.pop(name, None)
+        self._reached.pop(name, None)
         return [futures[k] for k in range(len(self._parts))]
 
 
@@ -292,8 +217,3 @@ def _alpha_of(host: str, name: str, number: int) -> np.ndarray:
     own: Any = get_worker().state.actors[host]
     alpha: np.ndarray = own.take_alpha(name, number)
     return alpha
-
-
-def _sent(args: tuple[Any, ...]) -> int:
-    """Return about how many bytes arguments take."""
-    return sum(n_bytes(arg.calls) if isinstance(arg, Message) else n_bytes(arg) for arg in args)

@@ -19,7 +19,7 @@ from ..kernels.types import Matrix, Vector
 from ..solvers.balance import balance
 from ..solvers.certificate_parts import CertificateParts
 from ..solvers.newton.directions import LARGEST_FACTOR
-from ..solvers.newton.newton import NARROWER, WIDTH_SHARE
+from ..solvers.newton.newton import WIDTH_SHARE
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import LADDER, Line
 from ..solvers.state import Near
@@ -62,7 +62,7 @@ class DaskShards(Shards):
         self._dropped: list[int] = []
         self._numbers = count()
         self._w = self._p = np.zeros(self.n_weights)
-        self._delta = 0.0  # width of the smoothing
+        self._delta: float | None = None  # width of the smoothing
         self._gram: Vector | None = None  # its upper triangle, if it came with the last responses
         self.uses_gram, self._gram_seconds = False, 0.0
         self._responses = Responses()
@@ -88,14 +88,15 @@ class DaskShards(Shards):
         """Return the result of one verb."""
         return self._ask((verb, args), result=result)[-1]
 
-    def _go_to(self, w: Vector) -> None:
-        self._w = w
-        self.hosts.moved(self.name, w)
+    def _go_to(self, w: Vector, delta: float | None) -> None:
+        self._w, self._delta = w, delta
+        self.hosts.moved(self.name, w, delta)
 
-    def where_it_was(self) -> Near:
-        """Return the last w sent to the hosts, or 0 if it is not finite, and how far its margins may still move."""
-        w = self._w.copy() if np.isfinite(self._w).all() else np.zeros_like(self._w)
-        return Near(w, self._delta / (WIDTH_SHARE * NARROWER) or inf)  # one stage back: the centres are lost
+    def where_it_was(self) -> Near | None:
+        """Return the last w sent to the hosts, and how far its margins may still move; None if there is none."""
+        if not (self._w.any() and np.isfinite(self._w).all()):
+            return None
+        return Near(self._w.copy(), self._delta / WIDTH_SHARE if self._delta else inf)
 
     def best_level(self) -> float:
         """Return approximately the constant prediction of least loss: the weighted median over the partitions."""
@@ -178,7 +179,7 @@ class DaskShards(Shards):
         return self.hosts.n_hosts, PIECES
 
     def ascend(self, w: Vector, sigma: float, n_pieces: int, complete: bool) -> tuple[Ascended, Vector]:  # noqa: D102
-        self._go_to(w.copy())
+        self._go_to(w.copy(), None)
         ascended, change = self._sum("ascend", w, sigma, n_pieces, complete, result=self.n_weights)
         return ascended, change
 
@@ -191,8 +192,7 @@ class DaskShards(Shards):
     # Newton's method.
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
-        self._go_to(w.copy())
-        self._delta = delta
+        self._go_to(w.copy(), delta)
         self._has_proposal = False  # nor has a host that has replaced a lost one
         return self._responded(("begin", (w, delta)), with_gram=self.uses_gram)
 
@@ -224,7 +224,7 @@ class DaskShards(Shards):
         return search(self.derivatives, line, taus, values)
 
     def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
-        self._go_to(self._w + tau * self._p)
+        self._go_to(self._w + tau * self._p, self._delta)
         return self._responded(("respond", (tau, afresh)), with_gram=self.uses_gram and self._is_gram_cheap())
 
     def _is_gram_cheap(self) -> bool:
@@ -238,11 +238,11 @@ class DaskShards(Shards):
         return self._gram_seconds <= WORTH_A_ROUND * costs.communicating / costs.rounds
 
     def place(self, w: Vector) -> None:  # noqa: D102
-        self._go_to(w.copy())
+        self._go_to(w.copy(), self._delta)
         self._tell("place", w)
 
     def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
-        self._delta = delta
+        self._go_to(self._w, delta)
         return self._responded(("recentre", (delta,)), with_gram=self.uses_gram)
 
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102

@@ -72,10 +72,23 @@ class Spec:
 
 @dataclass
 class Opened:
-    """A problem that hosts know: its specification and the current w."""
+    """A problem that hosts know: what it is, and how far it has come.
+
+    Attributes
+    ----------
+    spec : Spec
+    w : ndarray of shape (n_features + 1,)
+    delta : width of the smoothing of Newton's method, 0 if the loss is smooth; None if another method is at work
+    """
 
     spec: Spec
     w: np.ndarray
+    delta: float | None = None
+
+    @property
+    def start(self) -> np.ndarray | None:
+        """Where a new host begins: at w, unless that is zero."""
+        return self.w if self.w.any() else None
 
 
 class Summary(NamedTuple):

@@ -13,6 +13,7 @@ from distributed import Future
 
 from ..kernels.losses import Loss, checked_loss
 from ..kernels.random import seeded
+from ..runtime.pace import Pace
 from ..solution import HISTORY, Certificate, Progress, Snapshot, Solution, Traffic
 from ..solvers.certificate import refresh, rounding_floor
 from ..solvers.clock import Clock, Ended
@@ -127,6 +128,17 @@ def train(
         raise
 
 
+def until_found(ask: Callable[[], T]) -> T:
+    """Ask again as long as hosts are lost meanwhile."""
+    for _ in range(MOST_LOSSES):
+        try:
+            return ask()
+        except Ended as end:
+            if end.reason != LOST:
+                raise
+    raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")
+
+
 class _Fit:
     """One training: the problem is opened on the workers, trained, and closed."""
 
@@ -145,7 +157,7 @@ class _Fit:
         hosts.costs = Costs()
         self._costs: dict[int, tuple[float, float, int]] = {}
         w = np.zeros(hosts.n_features + 1) if w0 is None else np.array(w0, dtype=np.float64)
-        self._name, summary = self._until_found(lambda: hosts.open(spec, w))
+        self._name, summary = until_found(lambda: hosts.open(spec, w))
         problem = summary.problem(self._spec, hosts.n_features)
         shards = DaskShards(hosts, self._name, summary, self._spec, self._clock.check)
         cluster = hosts.cluster(spec.bias)
@@ -154,15 +166,15 @@ class _Fit:
         shards.is_at_zero = not w.any() and summary.smallest_q > 0.0
         self._level = 0.0
         if free and spec.loss.is_regression and self._method != ONE_WORKER:  # one worker finds its own origin
-            self._level = self._until_found(shards.best_level)
-            self._until_found(lambda: shards.measure_from(self._level))
+            self._level = until_found(shards.best_level)
+            until_found(lambda: shards.measure_from(self._level))
             w[-1] -= self._level / spec.bias
             summary = shards.summary
         near = None if w0 is None else Near(w, WIDTH)
         started = np.zeros_like(w)
         self._state = State(shards, problem, np.empty(0), started, seeded(0), 0.0, free, near)
         self._phases = plan(summary, problem, self._method, stop, cluster, free) if self._method != ONE_WORKER else []
-        self._run = Run(
+        self._run = ClusterRun(
             stop,
             self._clock,
             certify=lambda pace: refresh(self._state, self._clock.n_steps),
@@ -171,28 +183,20 @@ class _Fit:
             take=self._snapshot,
         )
 
-    def _until_found(self, ask: Callable[[], T]) -> T:
-        """Ask again if hosts are lost meanwhile."""
-        for _ in range(MOST_LOSSES):
-            try:
-                return ask()
-            except Ended as end:
-                if end.reason != LOST:
-                    raise
-        raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")
-
     def trained(self) -> Trained:
         """Train, and return the model."""
         if self._method == ONE_WORKER:
             return self._finished(self._solved_by_one())
-        solution = _DaskTraining(self._phases, self._state, self._run).solution()
+        solution = DaskTraining(self._phases, self._state, self._run).solution()
         if self._free and solution.stop_reason == "tol" and solution.certificate.gap > GOOD_GAP:
             solution = self._better(solution)
         return self._finished(solution)
 
     def _solved_by_one(self) -> Solution:
         """Let one worker gather the rows and train; if it is lost, another one."""
-        solution = self._until_found(lambda: self._hosts.solve_whole(self._name, self._stop, self._free, self._report))
+        solution = until_found(
+            lambda: self._hosts.solve_whole(self._name, self._stop.after(self._clock.seconds), self._free, self._report)
+        )
         last = max(self._costs, default=0)
         for record in solution.history:  # what the client has not seen on the way
             if record["sweep"] > last:
@@ -230,7 +234,7 @@ class _Fit:
         self._state.near, self._state.resumed = Near(self._state.w.copy(), WIDTH), True
         self._run.stop = goal
         phases = [replace(phase, stop=goal) for phase in self._phases]
-        found = _DaskTraining(phases, self._state, self._run).solution()
+        found = DaskTraining(phases, self._state, self._run).solution()
         if found.converged:
             reason, converged = self._stop.outcome("rounding", found.certificate)
             found = replace(found, stop_reason=reason, converged=converged)
@@ -247,20 +251,40 @@ class _Fit:
         return Snapshot(self._state.w[:-1].copy(), self._state.intercept)
 
 
-class _DaskTraining(Training):
+class ClusterRun(Run):
+    """A run whose rows may be lost: its engine then continues, and there is nothing to certify yet."""
+
+    def certificate_after(self, reason: str, pace: Pace) -> Certificate:  # noqa: D102
+        if reason == LOST:
+            raise Ended(LOST)
+        return super().certificate_after(reason, pace)
+
+
+class DaskTraining(Training):
     """Training that continues from w after rows were lost with their worker and read again."""
 
+    def solution(self) -> Solution:  # noqa: D102
+        return self._despite_losses(super().solution)
+
     def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
+        run_phase = super()._run_phase
+        found = self._despite_losses(lambda: run_phase(phase))
+        self._state.resumed = False
+        return found
+
+    def _despite_losses(self, work: Callable[[], T]) -> T:
+        """Do something, and if rows are lost meanwhile, do it again from the current w."""
         state, shards = self._state, self._state.shards
         assert isinstance(shards, DaskShards)
-        for _ in range(MOST_LOSSES):
+
+        def attempt() -> T:
             try:
-                reason, certificate = super()._run_phase(phase)
-                if reason != LOST:
-                    state.resumed = False
-                    return reason, certificate
+                return work()
             except Ended as end:
-                if end.reason != LOST:
-                    raise
-            state.near, state.resumed = shards.where_it_was(), True
-        raise RuntimeError(f"Workers were lost {MOST_LOSSES} times: training gives up.")
+                near = shards.where_it_was() if end.reason == LOST else None
+                if near is not None:
+                    state.near, state.resumed = near, True
+                    state.move_to(near.w, is_primal=False)
+                raise
+
+        return until_found(attempt)

@@ -53,6 +53,13 @@ def standing_still() -> Iterator[None]:
                 _state = _state._replace(depth=depth - 1)
 
 
+def leave_out(seconds: float) -> None:
+    """Leave out seconds that have just passed: this process has waited for others that compiled."""
+    global _state
+    with _lock:
+        _state = _state._replace(stopped=_state.stopped + seconds)
+
+
 def begin_compiling() -> None:
     """Note that a kernel was not found on disk; called while the clock stands still."""
     global _state
