@@ -12,19 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal, localcontext
+from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from hingeline.solvers.exact import last_resort
-from hingeline.solvers.exact.decimals import DIGITS, ONE, ZERO, decimals, floats
+from hingeline.solvers.exact.decimals import DIGITS, ZERO, decimals, floats
 from hingeline.solvers.exact.interior import Pieces, Point
 from hingeline.solvers.exact.lattice import lattice
 
 GOOD_GAP = Decimal("1e-3")
 TANGENTS = 9  # of each square
 CERTAIN = 1e-4  # what linear programming may be wrong by, in units of the lattice
+UNKNOWN = Decimal("1e100")  # distance that is as good as none
+FREE = Decimal("1e-30")
+INFEASIBLE = 2  # status of scipy.optimize.milp
 
 
 @contextmanager
@@ -66,61 +70,91 @@ def is_beyond_float64(pieces: Any, at: Point) -> bool:
 
 def _is_beyond(pieces: Pieces, at: Point) -> bool:
     spent = at.value * GOOD_GAP / (1 - GOOD_GAP)
-    # P grows by at least R_j (w_j - w*_j)^2/2. How far a weight goes that is not regularised is looked at in the end.
-    reach = np.array(
-        [(2 * spent / R).sqrt() if R else abs(w) / 2 or ONE for R, w in zip(pieces.R, at.w, strict=True)], dtype=object
-    )
+    # P grows by at least R_j (w_j - w*_j)^2/2, and linear programming tells more.
+    reach = np.array([(2 * spent / R).sqrt() if R else UNKNOWN for R in pieces.R], dtype=object)
+    spacings = decimals(np.spacing(np.abs(floats(at.w))))
+    every = _Relaxation(pieces, at, spent, np.flatnonzero(floats(at.w)), spacings, reach)
+    reach = np.array([min(reach[j], every.reach(j)) for j in range(reach.size)], dtype=object)
     nearest_to_zero = floats(np.abs(at.w) - reach)
-    own = np.flatnonzero(nearest_to_zero > 0.0)
-    others = np.flatnonzero(~(nearest_to_zero > 0.0))  # as fine as need be: real numbers
+    own = np.flatnonzero(nearest_to_zero > 0.0)  # the others are as fine as need be: real numbers
     if not own.size:
         return False
-    s = decimals(np.spacing(nearest_to_zero[own]))
-    origin = decimals(floats(at.w))
-    columns = np.array([pieces.Z.times(_unit(j, origin.size)) for j in range(origin.size)])
-    margins, optimal = pieces.c - origin @ columns, pieces.c - at.w @ columns
-    scale = _scale(pieces, optimal, spent)
-    wide = [max(s_j * (R / (2 * spent)).sqrt(), Decimal("1e-30")) for R, s_j in zip(pieces.R[own], s, strict=True)]
-    found = lattice(np.column_stack([s[:, None] * columns[own] / scale, np.diag(wide)]), lambda: None)
-    k = found.nearest(np.concatenate([(margins - optimal) / scale, (at.w - origin)[own] / s * wide]))
-    # Variables: the integers of the basis, the real weights over what they can reach, and what each group loses.
-    moves = np.vstack([found.units @ (s[:, None] * columns[own]), reach[others][:, None] * columns[others]])
-    margins = margins - (k * s) @ columns[own]
-    of_weights = np.full((len(moves), origin.size), ZERO)
-    of_weights[: own.size, own] = found.units * s
-    of_weights[own.size + np.arange(others.size), others] = reach[others]
-    start = origin.copy()
-    start[own] = start[own] + k * s
-    rows, least = _constraints(pieces, at, margins, moves, spent)
-    slope = pieces.R * at.w + pieces.q
-    fixed = (pieces.R * at.w * at.w).sum() / 2 + pieces.q @ at.w + slope @ (start - at.w)
-    n_losses = rows.shape[1] - len(moves)
-    cost = np.concatenate([floats(of_weights @ slope / spent), np.ones(n_losses)])
-    rows, least = np.vstack([rows, -cost]), np.append(least, -float((at.value + spent - fixed) / spent))
-    limited: list[tuple[Any, Any]] = [(-1.0, 1.0) if pieces.R[j] else (None, None) for j in others]
-    bounds = [(None, None)] * own.size + limited + [(0.0, None)] * n_losses
-    lines = {j: np.append(floats(of_weights[:, j] / reach[j]), np.zeros(n_losses)) for j in own.tolist()}
-    here = {j: float((start[j] - at.w[j]) / reach[j]) for j in lines}
-    for j, line in lines.items():
-        if pieces.R[j]:
-            rows, least = np.vstack([rows, line, -line]), np.append(least, [-1.0 - here[j], here[j] - 1.0])
-    for j, line in lines.items():
-        if not pieces.R[j]:
-            low, high = _range(line, rows, least, bounds)
-            if not (low + here[j] > -1.0 and high + here[j] < 1.0):
-                return False
+    spacings[own] = decimals(np.spacing(nearest_to_zero[own]))
+    relaxation = _Relaxation(pieces, at, spent, own, spacings, reach)
     for i in range(own.size - 1, -1, -1):
-        low, high = _range(np.eye(1, rows.shape[1], i)[0], rows, least, bounds)
+        low, high = relaxation.range(np.eye(1, relaxation.rows.shape[1], i)[0])
         if np.ceil(low - CERTAIN) > high + CERTAIN:
             return True
-    return False
+    return relaxation.has_no_integers()
 
 
-def _range(line: np.ndarray, rows: np.ndarray, least: np.ndarray, bounds: list) -> tuple[float, float]:
-    """Return the least and the largest value of a linear function; infinite if it is not known."""
-    found = [linprog(side * line, A_ub=-rows, b_ub=-least, bounds=bounds, method="highs") for side in (1.0, -1.0)]
-    low, high = (float(each.fun) if each.status == 0 else -np.inf for each in found)
-    return low, -high
+class _Relaxation:
+    """Linear inequalities that all weights fulfil at which the objective is small enough, and more.
+
+    Variables are the coefficients of the vectors of a reduced basis, which are integers for weights in float64, then
+    the weights that are real numbers, in their units, and what each group or square loses, over ``spent``.
+    """
+
+    def __init__(self, pieces: Pieces, at: Point, spent: Decimal, own: Any, spacings: Any, reach: Any) -> None:
+        origin, s, others = decimals(floats(at.w)), spacings[own], np.setdiff1d(np.arange(at.w.size), own)
+        columns = np.array([pieces.Z.times(_unit(j, origin.size)) for j in range(origin.size)])
+        margins, optimal = pieces.c - origin @ columns, pieces.c - at.w @ columns
+        scale = _scale(pieces, optimal, spent)
+        wide = [max(s_j * (R / (2 * spent)).sqrt(), FREE) for R, s_j in zip(pieces.R[own], s, strict=True)]
+        found = lattice(np.column_stack([s[:, None] * columns[own] / scale, np.diag(wide)]), lambda: None)
+        k = found.nearest(np.concatenate([(margins - optimal) / scale, (at.w - origin)[own] / s * wide]))
+        self._own, self._at, self._start = own, at.w, origin
+        self._start[own] = self._start[own] + k * s
+        units = [min(reach[j], 2**20 * spacings[j]) if floats(at.w)[j] else reach[j] for j in others]
+        self._of_weights = np.full((origin.size, origin.size), ZERO)
+        self._of_weights[: own.size, own] = found.units * s
+        self._of_weights[own.size + np.arange(others.size), others] = units
+        moves = self._of_weights @ columns
+        self.rows, self.least = _constraints(pieces, at, pieces.c - self._start @ columns, moves, spent)
+        self._n_losses = self.rows.shape[1] - len(moves)
+        slope = pieces.R * at.w + pieces.q
+        fixed = (pieces.R * at.w * at.w).sum() / 2 + pieces.q @ at.w + slope @ (self._start - at.w)
+        cost = np.concatenate([floats(self._of_weights @ slope / spent), np.ones(self._n_losses)])
+        self._add(-cost, -float((at.value + spent - fixed) / spent))
+        for j in own:
+            if reach[j] < UNKNOWN:
+                line, here = self._line(j, reach[j])
+                self._add(line, -1.0 - here)
+                self._add(-line, here - 1.0)
+        limits = [float(reach[j] / unit) for j, unit in zip(others, units, strict=True)]
+        self._bounds = [(-inf, inf)] * own.size + [(-limit, limit) for limit in limits] + [(0.0, inf)] * self._n_losses
+
+    def _add(self, row: np.ndarray, least: float) -> None:
+        self.rows, self.least = np.vstack([self.rows, row]), np.append(self.least, least)
+
+    def _line(self, j: int, unit: Decimal) -> tuple[np.ndarray, float]:
+        """Return the coefficients and the constant of (w_j - w*_j) over ``unit``."""
+        here = float((self._start[j] - self._at[j]) / unit)
+        return np.append(floats(self._of_weights[:, j] / unit), np.zeros(self._n_losses)), here
+
+    def reach(self, j: int) -> Decimal:
+        """Return how far weight j can be from the optimum."""
+        if j not in self._own:
+            return UNKNOWN
+        unit = Decimal(float(np.spacing(abs(float(self._at[j])))))
+        line, here = self._line(j, unit)
+        low, high = self.range(line)
+        far = max(abs(low + here), abs(high + here))
+        return Decimal(far) * unit * 2 if np.isfinite(far) else UNKNOWN
+
+    def range(self, line: np.ndarray) -> tuple[float, float]:
+        """Return the least and the largest value of a linear function; infinite if it is not known."""
+        how = {"A_ub": -self.rows, "b_ub": -self.least, "bounds": self._bounds, "method": "highs"}
+        low, high = (linprog(side * line, **how) for side in (1.0, -1.0))
+        return (low.fun if low.status == 0 else -inf), (-high.fun if high.status == 0 else inf)
+
+    def has_no_integers(self) -> bool:
+        """Tell whether there is no solution with integers."""
+        n, integers = self.rows.shape[1], np.arange(self.rows.shape[1]) < self._own.size
+        bounds = Bounds(*np.array(self._bounds).T)
+        within = LinearConstraint(self.rows, lb=self.least - CERTAIN)
+        found = milp(np.zeros(n), constraints=within, bounds=bounds, integrality=integers, options={"time_limit": 5.0})
+        return bool(found.status == INFEASIBLE)
 
 
 def _unit(j: int, n: int) -> Any:

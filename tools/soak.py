@@ -23,8 +23,6 @@ from pathlib import Path
 from time import monotonic, perf_counter, process_time
 from typing import Any
 
-import numpy as np
-
 from source_hash import ROOT, numba_cache_dir
 
 SLOW = 5.0  # seconds that no fit of a problem as small as these may take
@@ -33,15 +31,15 @@ HANGS = 180.0  # seconds after which a process is killed, since it does not reac
 SLOW_TO_STOP = 0.2  # seconds from Ctrl-C to the end
 NOT_CONVERGED = 1e-4  # share of the problems that may end above a gap of GOOD_GAP
 GOOD_GAP = 1e-3
-NEIGHBOURS = 11  # models that differ from a fitted one in the last digits, tried if its gap is large
 MEMORY = 0.02  # share by which resident memory may grow after the first tenth of the problems
 
 
-GOOD, OPEN, BEYOND = "good", "not converged", "beyond float64"
+GOOD, OPEN, BEYOND = "good", "not converged", "beyond float64"  # the last: proven to have no good model
 
 
 def try_case(case: Any) -> tuple[list[str], str, float]:
     """Fit and check a case; returns what was wrong, what came of it, and the CPU seconds of its slowest fit."""
+    from float_lattice import are_beyond_float64, watched
     from truth import complaints
 
     found: list[str] = []
@@ -54,7 +52,9 @@ def try_case(case: Any) -> tuple[list[str], str, float]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             begun = process_time()  # other work on the computer does not count
-            if not _fit(case, found):
+            with watched() as in_decimals:
+                has_model = _fit(case, found)
+            if not has_model:
                 return found, GOOD, 0.0
             seconds = max(seconds, process_time() - begun)
         found += complaints(case.model, case.X, case.y, case.sample_weight)
@@ -68,34 +68,7 @@ def try_case(case: Any) -> tuple[list[str], str, float]:
     reason = case.model.stop_reason_
     if reason not in ("rounding", "stalled"):
         found.append(f"gap {case.model.duality_gap_:.1e}, but the reason is {reason!r}")
-    return found, BEYOND if _is_beyond_float64(case) else OPEN, seconds
-
-
-def _is_beyond_float64(case: Any) -> bool:
-    """Tell whether rounding alone makes a gap this large, by trying it.
-
-    The last digits of weights and dual variables are moved at random. If that moves P - D by more than a thousandth of
-    P, however exactly it is computed, no neighbouring numbers of float64 need be any better.
-    """
-    from truth import truths
-
-    rng = np.random.default_rng(case.seed)
-    found = truths(case.model, case.X, case.y, case.sample_weight)
-    moved = np.zeros((NEIGHBOURS, len(found)))
-    for k in range(NEIGHBOURS):
-        near = truths(_neighbour(case.model, rng), case.X, case.y, case.sample_weight)
-        moved[k] = [abs(a.difference - b.difference) for a, b in zip(near, found, strict=True)]
-    large = [k for k, t in enumerate(found) if t.difference > GOOD_GAP * abs(t.primal)]
-    return all(np.median(moved[:, k]) > GOOD_GAP * abs(found[k].primal) for k in large)
-
-
-def _neighbour(model: Any, rng: np.random.Generator) -> Any:
-    """Return a copy of the model, half of its numbers moved towards zero by a unit in the last place."""
-    near = copy(model)
-    for name in ("coef_", "intercept_", "dual_coef_"):
-        values = np.asarray(getattr(model, name), dtype=np.float64)
-        setattr(near, name, np.where(rng.random(values.shape) < 0.5, np.nextafter(values, 0.0), values))
-    return near
+    return found, BEYOND if are_beyond_float64(in_decimals) else OPEN, seconds
 
 
 def _fit(case: Any, found: list[str]) -> bool:
@@ -233,6 +206,8 @@ def soak(minutes: float, n_processes: int, first: int, most: int, show: int) -> 
         still_open += sum(among.values()) if outcome == OPEN else 0
         listed = ", ".join(f"{kind} {count} of {kinds[kind]}" for kind, count in among.items())
         print(f"{outcome}: {sum(among.values())}" + (f" ({listed})" if listed else ""))
+    above = still_open + sum(kinds[f"{kind}: {BEYOND}"] for kind in tuple(kinds))
+    print(f"a gap above {GOOD_GAP:g}: {above}, that is {10_000 * above / max(n, 1):.2f} of 10,000")
     print(f"failures: {failures['failure']}; memory grew by {100 * grown:.1f}%")
     too_many = still_open > max(1.0, NOT_CONVERGED * n)
     return int(failures["failure"] > 0 or too_many or grown > MEMORY)
