@@ -93,12 +93,18 @@ def drop(key):
     return lambda document: document.pop(key)
 
 
+def test_a_run_of_an_earlier_version(run, tmp_path):
+    change(run / "run.json", drop("seconds"))
+    assert report(run, "-o", tmp_path / "report.html") == 0
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
         (drop("machines"), "machines is missing"),
         (lambda d: d.update(command=7), "command should be text"),
         (lambda d: d.update(version=99), "its version is 99"),
+        (lambda d: d.update(seconds="1"), "seconds should be a finite number or null"),
         (lambda d: d["machines"][0].update(gap="1e-3"), r"machines[0].gap should be a finite number or null"),
         (lambda d: d["machines"][0]["history"]["gap"].pop(), "columns of different lengths"),
         (lambda d: d["evaluation"]["counts"].append([0, 2, 5]), "names no pair of the 2 labels"),

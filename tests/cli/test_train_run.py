@@ -47,6 +47,7 @@ def test_the_record_says_what_was_trained(tmp_path, kind):
         assert machine["dual"] <= machine["primal"]
         assert len(machine["history"]["steps"]) == machine["n_iter"]
         assert machine["history"]["steps"] == sorted(machine["history"]["steps"])
+    assert run["seconds"] >= max(machine["seconds"] for machine in run["machines"])
     expected, found = confusion(folder, X, y)
     assert found == expected
     assert run["evaluation"]["figures"]["accuracy"] == pytest.approx(np.trace(expected) / len(y))

@@ -43,6 +43,7 @@ def record(command: str, name: str, X: Any, y: np.ndarray, settings: Settings, t
         "title": settings.solver_type.title,
         "settings": _settings(settings),
         "data": data_summary(X, y, name, settings.solver_type.is_regression),
+        "seconds": trained.seconds,
         "machines": [solution_record(s, label) for s, label in zip(trained.solutions, names, strict=True)],
         "evaluation": outcome(trained.model, X, y, "training data"),
         "environment": environment(),

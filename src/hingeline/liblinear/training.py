@@ -36,10 +36,11 @@ def dual_variables(at: Solution | Snapshot) -> np.ndarray:
 
 
 class Trained(NamedTuple):
-    """A model, and how each of its problems was solved."""
+    """A model, how each of its problems was solved, and the seconds that all of them took together."""
 
     model: LinearModel
     solutions: list[Solution]
+    seconds: float
 
 
 @dataclass
@@ -74,8 +75,8 @@ class Training:
     previous: dict[int, Solution] | None = None
 
     def __post_init__(self) -> None:
-        seconds = self.settings.max_time
-        self.deadline = inf if seconds is None else now() + seconds
+        self.begun, seconds = now(), self.settings.max_time
+        self.deadline = inf if seconds is None else self.begun + seconds
 
     @cached_property
     def row_weights(self) -> np.ndarray | None:
@@ -174,4 +175,5 @@ class Training:
         if bias >= 0.0:
             intercepts = np.hstack([np.atleast_1d(s.intercept) for s in solutions])
             w = np.vstack((w, intercepts / bias if bias > 0.0 else np.zeros(w.shape[1])))
-        return Trained(LinearModel(self.settings.type, labels, self.data.n_features, bias, w, rho), solutions)
+        model = LinearModel(self.settings.type, labels, self.data.n_features, bias, w, rho)
+        return Trained(model, solutions, now() - self.begun)

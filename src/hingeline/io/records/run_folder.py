@@ -29,6 +29,7 @@ HISTORY = {
     "violation": [(float, None)],
     "gap": [(float, None)],
 }
+DETAILS = {"seconds": (float, None)}  # of the whole training; older files lack them
 BOUNDS = {"objective": [(float, None)], "lower_bound": [(float, None)], "phase": [int]}  # older files lack them
 PROBLEM = {
     "label": (str, None),
@@ -101,8 +102,9 @@ def has_run(folder: str | PathLike[str]) -> bool:
 def read_run(folder: str | PathLike[str]) -> dict[str, Any]:
     """Return the content of ``run.json``, checked; raises ``JsonFileError`` if it is damaged."""
     path = Path(folder) / RUN
-    document = read_json(path, FORMAT, VERSION, SCHEMA)
+    document = {"seconds": None, **read_json(path, FORMAT, VERSION, SCHEMA)}
     try:
+        check(document, DETAILS, "")
         for k, problem in enumerate(document["machines"]):
             history = problem["history"]
             for name in BOUNDS:
