@@ -1,8 +1,8 @@
-"""How near default fits are to the optimum: ours and scikit-learn's beside a tight solution, weights and predictions.
+"""How close default fits are to the optimum: ours and scikit-learn's compared with a tight solution.
 
-Squared hinge with an intercept (``LinearSVC(C=C)``), each at the tolerance that it comes with; the tight solution is
-ours at a relative gap of 1e-12. Weights apart: the length of the difference, relative to the tight weights.
-Predictions apart: the share of rows for which the two predict different classes.
+Squared hinge with an intercept (``LinearSVC(C=C)``), each at its default tolerance; the tight solution is ours at a
+relative gap of 1e-12. "weights" is the length of the difference, relative to the tight weights; "predictions" is the
+fraction of rows for which the two predict different classes.
 
     python benchmarks/agreement.py --datasets a9a w8a news20 debian_text
 """

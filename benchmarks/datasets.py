@@ -18,6 +18,6 @@ def load(name: str, data_dir: Path = DATA_DIR, dtype: type = np.float64) -> tupl
     """Return X (CSR, int32 indices, values of ``dtype``) and the two labels y of a binary data set."""
     there, missing = find(data_dir, [name])
     if missing:
-        raise SystemExit(f"{name} is not in {data_dir}: give --data-dir the folder of the data sets")
+        raise SystemExit(f"{name} is not in {data_dir}: pass the folder of the data sets as --data-dir")
     X, y = read_arrays(there[0].parsed(CACHE))
     return X.astype(dtype, copy=False), y

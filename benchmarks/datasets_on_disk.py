@@ -3,10 +3,10 @@
     python benchmarks/datasets_on_disk.py convert --data debian_paths --memory 256M
     python benchmarks/datasets_on_disk.py renumber --data nycflights
 
-``convert`` runs in a process of its own, warm: seconds, and peak resident memory beside that of a tiny conversion (the
-program itself). ``renumber`` trains on the data as it is and with its features sorted by frequency, in turns, and
-prints processor time a step: the ratio has been 0.86 to 1.10, medians 0.97 to 1.05, too little for a map from new
-numbers to old ones to be kept with every dataset and undone in every model.
+``convert`` runs in a separate process, warm: seconds, and peak resident memory compared with that of a tiny conversion
+(the program itself). ``renumber`` trains on the unchanged data and with features sorted by frequency, in turns, and
+prints processor time per step: the ratio has been 0.86 to 1.10, medians 0.97 to 1.05, too little to justify a map from
+new numbers to old ones in every dataset and every model.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def by_frequency(X: Any) -> Any:
 
 
 def renumbered(name: str, data_dir: Path, C: float, sweeps: int, turns: int) -> None:
-    """Print nanoseconds of processor time a step, as is and renumbered."""
+    """Print nanoseconds of processor time per step, unchanged and renumbered."""
     warnings.simplefilter("ignore")
     X, y = load(name, data_dir, np.float32)
     ratios = []
@@ -71,7 +71,7 @@ def renumbered(name: str, data_dir: Path, C: float, sweeps: int, turns: int) -> 
             cost.append((time.thread_time() - began) / s.n_steps * 1e9)
         if turn:  # the first one compiles
             ratios.append(cost[1] / cost[0])
-            print(f"as is {cost[0]:.0f} ns a step, renumbered {cost[1]:.0f}: ratio {ratios[-1]:.3f}", flush=True)
+            print(f"unchanged {cost[0]:.0f} ns per step, renumbered {cost[1]:.0f}: ratio {ratios[-1]:.3f}", flush=True)
     print(f"{name}, C {C:g}: median ratio {np.median(ratios):.3f}")
 
 

@@ -1,9 +1,9 @@
 """The call as people type it: LinearSVC(C=C).fit(X, y), ours and scikit-learn's, and LIBLINEAR's train -s 1 and -s 2.
 
-Squared hinge, intercept, one thread, every solver at the tolerance that it comes with; no ladder, no gap_tol. One
-process a solver and data set, warm (the second fit counts, the median of several where they are short), killed at the
-deadline. A peer counts where its objective is within 1e-3 of the best: one that stops far from the optimum is fast for
-no good reason. The ratio is that of the fastest peer that counts over ours; ">": the peers that would count were late.
+Squared hinge, intercept, one thread, every solver at its default tolerance; no ladder, no gap_tol. One process per
+solver and data set, warm (the second fit counts, or the median of several short ones), killed at the deadline. A peer
+counts if its objective is within 1e-3 of the best: one that stops far from the optimum is fast for no good reason. The
+ratio is the time of the fastest peer that counts over ours; ">": the peers that would count were late.
 
     python benchmarks/default_call.py --datasets a9a w8a covtype news20 debian_text --deadline 60
 """
@@ -66,7 +66,7 @@ def show(seconds: float, objective: float, best: float, deadline: float) -> str:
 
 
 def measure(solver: str, source: Path, Cs: list[float], deadline: float) -> dict[float, tuple[float, float]]:
-    """Return seconds and objective for each C that was solved in time, each in a process of its own after a kill."""
+    """Return seconds and objective for each C that was solved in time; after a kill, a new process goes on."""
     found: dict[float, tuple[float, float]] = {}
     waiting = list(Cs)
     while waiting:
@@ -111,7 +111,7 @@ def work(solver: str, source: Path, Cs: list[float], pipe: Any) -> None:
 
 
 def ours(X: Any, y: np.ndarray, C: float) -> np.ndarray:
-    """Fit hingeline's estimator; returns weights, one row a machine, the intercept last."""
+    """Fit hingeline's estimator; returns weights, one row per binary problem, the intercept last."""
     from hingeline import LinearSVC
 
     model = LinearSVC(C=C, random_state=0).fit(X, y)
@@ -143,7 +143,7 @@ def liblinear(X: Any, y: np.ndarray, code: int) -> Callable[[Any, np.ndarray, fl
 
 
 def objective(X: Any, y: np.ndarray, W: np.ndarray, C: float) -> float:
-    """Return |W|^2/2 + C sum of squared slacks, over one machine or one for each class."""
+    """Return |W|^2/2 + C sum of squared slacks, summed over the binary problems."""
     classes, total = np.unique(y), 0.5 * float((W * W).sum())
     for w, label in zip(W, classes[1:] if len(W) == 1 else classes, strict=True):
         slack = np.maximum(0.0, 1.0 - np.where(y == label, 1.0, -1.0) * (X @ w[:-1] + w[-1]))

@@ -1,4 +1,4 @@
-"""Fidelity: steps of baseline and avsf at eps 0.01 against the paper's (its tables as CSV, where they are found).
+"""Fidelity: steps of baseline and avsf at eps 0.01 compared with the paper's (its tables as CSV).
 
 covtype.scale: median of three seeds, and its ratio to the paper's figure. news20 (a rebuild of the paper's set): range
 over ten seeds, and whether the paper's figure lies within a factor of 1.3 of that range.

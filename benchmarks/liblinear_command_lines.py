@@ -1,9 +1,9 @@
-"""Command lines beside LIBLINEAR's own ``train`` and ``predict``: exit status, model, predictions, standard output.
+"""Command lines compared with LIBLINEAR's own ``train`` and ``predict``: exit status, model, predictions, output.
 
     python benchmarks/liblinear_command_lines.py --programs DIR
 
 DIR holds LIBLINEAR's two programs, built from its sources. Every difference is either one of ``DOCUMENTED``, which
-docs/coming-from-liblinear.md tells about, or a failure: the script ends with status 1.
+docs/coming-from-liblinear.md describes, or a failure: the script ends with status 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hingeline.io.models.liblinear_file import ModelFileError, read_model
 CLOSE = {"default": 0.2, "tight": 2e-2}  # weights may differ by so much of the largest
 PROGRESS = re.compile(r"[.*#]*|init f .*|iter .*|=+|WARNING: reaching max .*|(Using|Switching to use) -s \d+.*")
 PER_PROBLEM = re.compile(r"(optimization finished|Objective value|nSV|#nonzeros/#features|rho)\b.*")
-OWN = re.compile(r"(label -?\d+: )?[\w+]+, \d+ sweeps, .*")
+OWN = re.compile(r"(label -?\d+: )?[\w+]+, \d+ iterations, .*")
 RHO = re.compile(r"^rho .*", re.MULTILINE)  # a number, like the weights
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
@@ -130,7 +130,7 @@ def compare(line: Line, programs: Path) -> str | None:
     if ours.status != theirs.status:
         return f"exit status {ours.status} instead of {theirs.status}"
     if theirs.status != 0:
-        return None  # what is left of an output file, and what stands on standard error, is our own
+        return None  # what is left of an output file, and what is printed to standard error, is our own
     if kept[0].keys() != kept[1].keys():
         return f"files: {sorted(kept[0])} instead of {sorted(kept[1])}"
     difference = compare_output(line, ours, theirs)

@@ -3,7 +3,7 @@
 Each program is run down a ladder of its own tolerances until its objective is within --within of the optimum (which is
 certified by a duality gap of a hundredth of that); the run at that rung is what is timed, the two programs in turns.
 Times are CPU seconds of the whole call from Python, LIBLINEAR's without the conversion of the data, ours with
-validation. One versus rest counts as one task: the sum of the objectives, one call. No intercept. The one-class machine
+validation. One versus rest counts as one task: the sum of the objectives, one call. No intercept. The one-class model
 (21) has no C: its column says nu, and its objective is that of the best rho for the weights. A rung that takes
 LIBLINEAR more than --longest CPU seconds ends its ladder: its time is then at least that (">" in the table).
 
@@ -62,11 +62,11 @@ class Type:
     losses: Callable[[np.ndarray, np.ndarray], np.ndarray]
     penalty: Callable[[np.ndarray], float] = half_square
     regression: bool = False
-    joint: bool = False  # one machine for all classes (type 4): the losses are Crammer and Singer's
+    joint: bool = False  # one model for all classes (type 4): the losses are Crammer and Singer's
     stop: str = "gap_tol"  # our tolerance on the ladder
     scale: float = 1.0  # of that ladder
     their_scale: float = 1.0  # of LIBLINEAR's
-    one_class: bool = False  # nu in place of C; no labels
+    one_class: bool = False  # nu instead of C; no labels
 
 
 def length(w: np.ndarray) -> float:
@@ -222,7 +222,7 @@ def seconds(fit: Callable[[float], Any], rung: float) -> tuple[float, Any]:
 
 
 def in_child(work: Callable[[], np.ndarray], longest: float) -> np.ndarray | None:
-    """Return what ``work`` returns, from a process of its own; None where it takes more CPU seconds than that."""
+    """Return what ``work`` returns, run in a separate process; None if it takes more CPU seconds than ``longest``."""
     receive, send = multiprocessing.Pipe(duplex=False)
 
     def child() -> None:
@@ -298,7 +298,7 @@ def main() -> None:
         "--datasets", nargs="+", default=["a9a", "news20.multiclass", "debian_text", "abalone_scale"], metavar="NAME"
     )
     parser.add_argument("--c", nargs="+", type=float, default=[1.0, 100.0])
-    parser.add_argument("--nu", nargs="+", type=float, default=[0.1, 0.5], help="in place of C: of type 21")
+    parser.add_argument("--nu", nargs="+", type=float, default=[0.1, 0.5], help="instead of C, for type 21")
     parser.add_argument("--longest", type=float, default=LONGEST, metavar="SECONDS")
     parser.add_argument("--within", type=float, default=1e-3)
     parser.add_argument("--rounds", type=int, default=ROUNDS)

@@ -1,6 +1,6 @@
 """Peak resident memory that ``fit`` adds, as a multiple of the bytes of X (float32 CSR with int32 indices).
 
-Each fit runs in a process of its own: the data is loaded, a tiny fit loads the compiled kernels, then the peak of the
+Each fit runs in a separate process: the data is loaded, a tiny fit loads the compiled kernels, and then the peak of the
 resident set during the fit (VmHWM, reset before) is compared with the resident set just before.
 
     python benchmarks/memory.py --data debian_paths --solver avsf

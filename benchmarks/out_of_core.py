@@ -1,6 +1,6 @@
-"""Out of core against in memory: a dataset four times the memory that training may take, to a gap of 1e-3.
+"""Out of core compared with in memory: a dataset four times the memory that training may take, to a gap of 1e-3.
 
-The limit is a control group's where one can be made (root), else ``HINGELINE_MEMORY`` and the peak of the resident set
+The limit is a control group's if one can be created (root), else ``HINGELINE_MEMORY`` and the peak of the resident set
 with mapped pages counted. Files are dropped from the page cache before the bandwidth of the disk is measured and before
 training from it. The bytes read are those that the system fetched from the disk for the process.
 
@@ -40,7 +40,7 @@ def forget(folder: Path) -> None:
 
 
 def bandwidth(folder: Path, most_bytes: int = 2**30) -> float:
-    """Return bytes a second of a sequential read that no cache helps."""
+    """Return bytes per second of a sequential read that no cache helps."""
     forget(folder)
     with (folder / "indices.npy").open("rb", buffering=0) as file:
         started, n = perf_counter(), 0
@@ -51,7 +51,7 @@ def bandwidth(folder: Path, most_bytes: int = 2**30) -> float:
 
 @contextmanager
 def limited(limit: int) -> Iterator[Path | None]:
-    """Make a control group that allows ``limit`` bytes; None where that is not possible."""
+    """Create a control group that allows ``limit`` bytes; None if that is not possible."""
     version_1 = (CONTROL_GROUPS / "memory").is_dir()
     group = (CONTROL_GROUPS / "memory" if version_1 else CONTROL_GROUPS) / f"hingeline-{os.getpid()}"
     try:
@@ -100,7 +100,7 @@ def read_bytes() -> int:
 
 
 def run(folder: Path, args: argparse.Namespace, group: Path | None, memory: float | None) -> dict[str, float | str]:
-    """Measure in a process of its own."""
+    """Measure in a separate process."""
     command = [sys.executable, __file__, "--data", folder, "--C", str(args.C), "--gap", str(args.gap), "--measure"]
     environment = dict(os.environ) | ({} if memory is None else {"HINGELINE_MEMORY": str(memory)})
     command.append("" if group is None else str(group))
@@ -111,7 +111,7 @@ def run(folder: Path, args: argparse.Namespace, group: Path | None, memory: floa
 
 
 def compare(folder: Path, args: argparse.Namespace) -> None:
-    """Train in memory and out of core, and print both beside the target."""
+    """Train in memory and out of core, and compare both with the target."""
     size = sum(path.stat().st_size for path in folder.glob("*.npy"))
     limit = size // TIMES_THE_MEMORY
     inside = run(folder, args, None, 2.0**50)

@@ -1,9 +1,9 @@
-"""Reading svmlight text: hingeline beside scikit-learn and, where it is installed, LIBLINEAR's reader.
+"""Reading svmlight text: hingeline compared with scikit-learn and, if it is installed, LIBLINEAR's reader.
 
-Seconds are the least of some warm runs that take turns, the file in the page cache; MB are of plain text. Peak memory
-is measured in a process of its own: the peak of the resident set during the load (VmHWM, reset before) less the
-resident set just before, as a multiple of the bytes of the matrix that comes out. The resident set counts mapped
-pages of files too; hingeline maps none, so its own buffers are all there is besides the matrix.
+Seconds are the least of several warm runs that take turns, with the file in the page cache; MB are of plain text. Peak
+memory is measured in a separate process: the peak of the resident set during the load (VmHWM, reset before) minus the
+resident set just before, as a multiple of the bytes of the resulting matrix. The resident set counts mapped pages of
+files too; hingeline maps none, so this is the matrix and its own buffers.
 
     python benchmarks/parsing.py --data debian_paths
     taskset -c 0 python benchmarks/parsing.py --data debian_paths --threads 1
@@ -31,7 +31,7 @@ from hingeline.io import load_svmlight
 
 
 def liblinear_reader() -> Callable[[str], Any] | None:
-    """Return LIBLINEAR's own reader in C, called as its Python package calls it, where it is installed."""
+    """Return LIBLINEAR's own reader in C, called as its Python package calls it; None if it is not installed."""
     try:
         from liblinear.commonutil import svm_read_problem
     except ImportError:

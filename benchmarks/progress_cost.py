@@ -1,6 +1,6 @@
 """What watching a fit costs: the same fits with and without the progress display, taking turns.
 
-The display is drawn to a terminal of its own (a pseudo-terminal that is read by a thread), as a user would see it.
+The display is drawn to a separate pseudo-terminal, which a thread reads, as a user would see it.
 
 python benchmarks/progress_cost.py
 """

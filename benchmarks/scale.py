@@ -1,6 +1,6 @@
-"""Training at the scale of kdd-b: 19,264,097 x 29,890,095 with 29 non-zeros a row, all 1; hinge, C 0.01, eps 0.1.
+"""Training at the scale of kdd-b: 19,264,097 x 29,890,095 with 29 non-zeros per row, all 1; hinge, C 0.01, eps 0.1.
 
-Prints the seconds, the seconds a sweep and the peak of the resident set (mapped pages counted) as a multiple of the
+Prints the seconds, the seconds per sweep and the peak of the resident set (mapped pages counted) as a multiple of the
 bytes of the index array. The data is made in a temporary folder (2.4 GB) unless a dataset folder is given.
 
     python benchmarks/scale.py [--data FOLDER] [--rows N --cols D --nnz K]
@@ -51,7 +51,8 @@ def train(folder: Path, args: argparse.Namespace) -> None:
     peak = resident("VmHWM")
     print(f"{X.shape[0]:,} x {X.shape[1]:,}, {X.indices.size:,} non-zeros, indices {X.indices.nbytes / 1e9:.2f} GB")
     print(f"{model.solver_}, {model.stop_reason_}: {wall:.1f} s with validation, {model.fit_time_:.1f} s without")
-    print(f"{model.n_iter_} sweeps, {model.n_steps_:,} steps; seconds a sweep: {', '.join(f'{s:.1f}' for s in sweeps)}")
+    each = ", ".join(f"{s:.1f}" for s in sweeps)
+    print(f"{model.n_iter_} sweeps, {model.n_steps_:,} steps; seconds per sweep: {each}")
     print(f"violation {model.kkt_violation_:.2e}, gap {model.duality_gap_:.2e}")
     print(f"peak resident memory {peak / 1e9:.2f} GB, {peak / X.indices.nbytes:.2f}x the index array")
 

@@ -1,11 +1,11 @@
-"""Shapes of data that the other benchmarks do not have, made here: ``auto`` beside scikit-learn's LinearSVC.
+"""Generated data of shapes that the other benchmarks do not have: ``auto`` compared with scikit-learn's LinearSVC.
 
     python benchmarks/shapes.py [--shapes genes text ...] [--c 0.01 1 100] [--deadline 15]
 
-Both minimise the same objective, with an intercept. hingeline is asked for a relative duality gap of 1e-3,
-scikit-learn for the loosest tolerance (in steps of sqrt(10)) whose objective is within 1e-3 of the certified optimum;
-for the squared hinge the better of its dual and its primal solver counts. CPU seconds of one thread, the median of
-three runs where they are short. scikit-learn runs in a process of its own, killed at the deadline.
+Both minimise the same objective, with an intercept. hingeline trains to a relative duality gap of 1e-3, scikit-learn
+with the loosest tolerance (in steps of sqrt(10)) whose objective is within 1e-3 of the certified optimum; for the
+squared hinge the better of its dual and its primal solver counts. CPU seconds of one thread, the median of three runs
+if they are short. scikit-learn runs in a separate process, killed at the deadline.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def labels(rng: np.random.Generator, scores: np.ndarray, noise: float) -> np.nda
 
 
 def dense(n: int, d: int, informative: int, noise: float, density: float = 1.0) -> Callable[..., Data]:
-    """Normal values (uniform ones where some are zero) in a dense array."""
+    """Normal values (uniform ones if some are zero) in a dense array."""
 
     def make(rng: np.random.Generator) -> Data:
         X = rng.standard_normal((n, d)) if density == 1.0 else rng.random((n, d)) * (rng.random((n, d)) < density)
@@ -131,7 +131,7 @@ def theirs(answer: Any, X: Any, y: np.ndarray, C: float, loss: str, dual: bool, 
 
 
 def within(deadline: float, *args: Any) -> float:
-    """Return what ``theirs`` answers, infinity where that takes longer than the deadline."""
+    """Return what ``theirs`` answers, or infinity if that takes longer than the deadline."""
     context = multiprocessing.get_context("spawn")  # a fork would leave us with memory that has to be copied at writes
     answer = context.Queue()
     process = context.Process(target=theirs, args=(answer, *args))
@@ -145,7 +145,7 @@ def within(deadline: float, *args: Any) -> float:
 
 
 def main() -> None:
-    """Print one line a cell, and the geometric mean of the ratios."""
+    """Print one line per cell, and the geometric mean of the ratios."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), help="those whose names begin so")
     parser.add_argument("--c", nargs="+", type=float, default=[0.01, 1.0, 100.0])

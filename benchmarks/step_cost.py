@@ -1,4 +1,4 @@
-"""Cost of a step: avsf against LIBLINEAR's loop as scikit-learn builds it, one thread, warm, in one run.
+"""Cost of a step: avsf compared with LIBLINEAR's loop as scikit-learn builds it, one thread, warm, in one run.
 
 Both are differences of two runs, so that set-up, validation and copies cancel: LinearSVC(loss="hinge") at max_iter 4
 minus max_iter 1 (three sweeps, warm), ours the same. Medians over --repeat rounds that alternate between the two.
@@ -55,14 +55,14 @@ def difference(fits: dict[int, Callable[[], object]], rounds: int) -> float:
 
 
 def main() -> None:
-    """Print nanoseconds a step and their ratios."""
+    """Print nanoseconds per step and their ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=["covtype", "debian_text", "nycflights", "debian_paths"])
     parser.add_argument("--data-dir", type=Path, default=DATA_DIR)
     parser.add_argument("--repeat", type=int, default=5)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(f"{'data':>14} {'LIBLINEAR':>10} {'avsf f64':>9} {'ratio':>6} {'avsf f32':>9} {'ratio':>6}  (ns a step)")
+    print(f"{'data':>14} {'LIBLINEAR':>10} {'avsf f64':>9} {'ratio':>6} {'avsf f32':>9} {'ratio':>6}  (ns per step)")
     for name in args.names:
         X, y = load(name, args.data_dir)
         X32 = sparse.csr_matrix((X.data.astype(np.float32), X.indices, X.indptr), shape=X.shape)

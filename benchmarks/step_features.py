@@ -1,7 +1,7 @@
-"""What each measure against waiting for memory is worth: nanoseconds a step of avsf with one of them left out.
+"""What each measure against waiting for memory is worth: nanoseconds per step of avsf with one of them left out.
 
-Variants are built here, by replacing one part before anything is compiled, each in a process and a cache of its own;
-rounds alternate between the variants and the best one counts (a busy machine only ever adds).
+Variants are built here, by replacing one part before anything is compiled, each in its own process and cache; rounds
+alternate between the variants, and the best one counts (a busy machine only ever adds).
 
     python benchmarks/step_features.py nycflights debian_paths
 """
@@ -94,7 +94,7 @@ VARIANTS: dict[str, tuple[list[Callable[[], None]], Callable[[Any], Any], dict[s
 
 
 def measure(variant: str, name: str, data_dir: Path) -> float:
-    """Return nanoseconds a step, from a long and a short run."""
+    """Return nanoseconds per step, from a long and a short run."""
     import hingeline
 
     patches, layout, _ = VARIANTS[variant]
@@ -126,7 +126,7 @@ def main() -> None:
     if args.variant:
         print(json.dumps(measure(args.variant, args.names[0], args.data_dir)))
         return
-    print(f"{'data':>14} " + " ".join(f"{variant:>15}" for variant in VARIANTS) + "  (ns a step)")
+    print(f"{'data':>14} " + " ".join(f"{variant:>15}" for variant in VARIANTS) + "  (ns per step)")
     with tempfile.TemporaryDirectory() as caches:
         for name in args.names:
             found: dict[str, list[float]] = {variant: [] for variant in VARIANTS}

@@ -30,7 +30,7 @@ def write_small_file(path: Path, rows: int = 500, columns: int = 100) -> None:
 
 
 def seconds(words: list[str], folder: str) -> float:
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     started = perf_counter()
     command = [sys.executable, "-m", "hingeline", *words]
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -47,7 +47,7 @@ def main() -> None:
         commands = [["train", "-s", str(s), "small", "model"] for s in TYPES]
         commands += [["predict", "small", "model", "out"], ["--version"]]
         for words in commands:
-            seconds(words, folder)  # compiles where nothing is cached yet
+            seconds(words, folder)  # compiles if nothing is cached yet
             found = [seconds(words, folder) for _ in range(args.repeat)]
             print(f"hingeline {' '.join(words):32} {np.median(found):.2f} s, fastest {min(found):.2f} s", flush=True)
         bare = [seconds_of_python() for _ in range(args.repeat)]

@@ -1,8 +1,8 @@
 """Check that nothing is compiled after ``hingeline warmup``: train as users do, and list the kernels that are new.
 
 ``python tools/check_warmup.py --layout "dense, float64" linear`` warms up one kind of problem in one layout of the data
-and uses it; without arguments everything is checked. Kernels that are on disk already are loaded, not compiled, so this
-takes seconds where they are: what counts is that no kernel is *asked for* which the warm-up has not asked for.
+and uses it; without arguments everything is checked. Kernels that are already on disk are loaded, not compiled, so this
+then takes only seconds: what counts is that no kernel is *requested* that the warm-up has not requested.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def mutated(rng: random.Random) -> Case:
 
 
 def check(case: Case) -> bool:
-    """Raise an AssertionError where the readers disagree; return whether the file was refused."""
+    """Raise an AssertionError if the readers disagree; return whether the file was refused."""
     found = parsed(case.data, case.options)
     if not case.compressed:
         names = ("dtype", "zero_based", "n_features", "query_id")
@@ -186,7 +186,7 @@ def main() -> None:
         case = mutated(rng)
         if args.keep is not None:
             args.keep.write_bytes(case.data)
-        if done % WATCHED_TOGETHER == 0:  # the watchdog is a thread, and dear to start
+        if done % WATCHED_TOGETHER == 0:  # the watchdog is a thread, and expensive to start
             faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
         refused += check(case)
         if done % 10_000 == 0:

@@ -1,7 +1,7 @@
 """Write a model file of every kind, with what it predicts, for the tests of later versions to read.
 
-``python tools/model_fixtures.py`` makes the folder of the present version below ``tests/io/models/fixtures``; files
-that are there stay as they are. What a version has once written, every later one reads.
+``python tools/model_fixtures.py`` creates the folder of the current version below ``tests/io/models/fixtures``;
+existing files are kept. Every later version must read what a version has written.
 """
 
 from __future__ import annotations

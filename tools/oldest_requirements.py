@@ -1,7 +1,7 @@
 """Print the oldest versions that the installed package asks for, one requirement per line, for ``pip install -r``.
 
-Its own dependencies, and those of the extras that are named as arguments. A lower bound that nobody can install, or
-with which a test fails, is not true: ``make test-oldest`` finds out.
+Its own dependencies, and those of the extras that are named as arguments. ``make test-oldest`` finds lower bounds that
+cannot be installed or with which a test fails.
 """
 
 from __future__ import annotations

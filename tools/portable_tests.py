@@ -1,4 +1,4 @@
-"""Run the numerical tests as other CPUs would run them: sums are ordered in another way, and last digits differ.
+"""Run the numerical tests as other CPUs would run them: sums are ordered differently, and last digits differ.
 
 numba's cache tells CPUs and their features apart, so all settings share a folder of compiled kernels.
 """

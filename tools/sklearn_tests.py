@@ -1,9 +1,9 @@
-"""Run scikit-learn's own tests with hingeline's classes in the place of its own. They ship in its wheel.
+"""Run scikit-learn's own tests, which ship in its wheel, with hingeline's classes instead of its own.
 
 ``python tools/sklearn_tests.py [FILE ...] [pytest's options]``; files are named as within scikit-learn
 (``svm/tests/test_svm.py``), and without one all of ``MODULES`` are run. ``sklearn_differences.txt`` lists the tests
-that fail by intent, with the reason. Any other failure fails the run, and a listed test that passes, or a line that
-stands for no test, is reported.
+that are expected to fail, with the reason. Any other failure fails the run, and a listed test that passes, or a line
+that matches no test, is reported.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def reason_of(test: str, reasons: dict[str, str]) -> str | None:
 
 
 def swap() -> None:
-    """Put hingeline's classes in the place of scikit-learn's."""
+    """Replace scikit-learn's classes by hingeline's."""
     import importlib
 
     import hingeline

@@ -1,10 +1,9 @@
 """Name the folder for numba's compile cache after the sources that are compiled.
 
-numba looks only at the file that holds a kernel. A kernel that inlines functions of another module would go on running
-their old code after an edit there, so every state of what is compiled gets a folder of its own. What is compiled
-follows from the sources: everything in ``kernels/``, the modules that use numba or ``kernels/compile.py``, and those
-from which compiled functions take functions, classes and constants. A change anywhere else leaves the kernels as they
-are.
+numba looks only at the file that holds a kernel. A kernel that inlines functions of another module would keep running
+their old code after an edit there, so every state of the compiled sources gets its own folder. What is compiled follows
+from the sources: everything in ``kernels/``, the modules that use numba or ``kernels/compile.py``, and those from which
+compiled functions take functions, classes and constants. A change anywhere else keeps the compiled kernels.
 """
 
 from __future__ import annotations
@@ -140,7 +139,7 @@ def source_hash(root: Path = ROOT) -> str:
 
 
 def numba_cache_dir(root: Path = ROOT) -> Path:
-    """Return the cache folder of the present sources, made if it is missing, and remove those of older ones."""
+    """Return the cache folder of the current sources, created if it is missing, and remove those of older ones."""
     current = root / ".cache" / f"{PREFIX}{source_hash(root)}"
     current.mkdir(parents=True, exist_ok=True)
     os.utime(current)
