@@ -221,7 +221,7 @@ def test_a_cap_on_time(hard, capsys):
     assert main(["train", *HARD, "--max-time", "0.3", hard, "model"]) == 0
     assert time.perf_counter() - started < 20.0
     out, err = capsys.readouterr()
-    assert "(ended by max_time)" in out
+    assert "(max_time)" in out
     assert "ended before it converged" in err
     assert np.any(read_model("model").w)
 

@@ -35,7 +35,7 @@ def test_classifiers(solver_type, kind):
     X, y = make_rows(kind)
     weights = ((1, 2.0),) if kind == "signs" else ((5, 3.0), (9, 0.5))
     settings = Settings(type=solver_type, C=0.5, bias=2.0, weights=weights, gap=GAP)
-    model, solutions = fit(X, y, settings, warn=pytest.fail)
+    model, solutions, _ = fit(X, y, settings, warn=pytest.fail)
     assert model.labels == ((1, -1) if kind == "signs" else tuple(dict.fromkeys(y.tolist())))
     assert (model.type, model.n_features, model.bias) == (solver_type, 12, 2.0)
     vectors = len(model.labels) if solver_type == 4 or kind == "many" else 1
@@ -55,7 +55,7 @@ def test_classifiers(solver_type, kind):
 @pytest.mark.parametrize("solver_type", REGRESSIONS)
 def test_regressions(solver_type):
     X, y = make_rows("targets")
-    model, (s,) = fit(X, y, Settings(type=solver_type, C=0.5, p=0.2, gap=GAP))
+    model, (s,), _ = fit(X, y, Settings(type=solver_type, C=0.5, p=0.2, gap=GAP))
     assert (model.labels, model.w.shape) == (None, (12, 1))
     value = liblinear_primal(model, X, y, C=0.5, p=0.2)
     assert s.certificate.primal == pytest.approx(value, rel=1e-9)
@@ -64,7 +64,7 @@ def test_regressions(solver_type):
 
 def test_one_class():
     X, _ = make_rows("signs")
-    model, (s,) = fit(X, np.zeros(80), Settings(type=21, nu=0.3, gap=1e-6))
+    model, (s,), _ = fit(X, np.zeros(80), Settings(type=21, nu=0.3, gap=1e-6))
     value = one_class_primal(X.toarray(), model.w[:, 0], model.rho, 0.3, np.ones(80))
     assert s.certificate.primal == pytest.approx(value, rel=1e-9, abs=1e-9)
     assert (model.labels, model.w.shape) == (None, (12, 1))
@@ -74,7 +74,7 @@ def test_one_class():
 def test_a_free_bias_costs_nothing(solver_type):
     X, y = make_rows("targets" if solver_type == 11 else "signs")
     settings = Settings(type=solver_type, bias=1.0, free_bias=True, gap=1e-6)
-    model, (s,) = fit(X, y, settings)
+    model, (s,), _ = fit(X, y, settings)
     assert s.certificate.primal == pytest.approx(liblinear_primal(model, X, y, free=True), rel=1e-9)
 
 

@@ -24,7 +24,7 @@ def print_summary(trained: Trained, out: Any) -> None:
         name, c = "" if label is None else f"label {label}: ", s.certificate
         print(
             f"{name}{s.solver}, {s.n_iter} iterations, {s.n_steps} steps, {s.seconds:.3g} s, objective {c.primal:.6g}, "
-            f"relative gap {c.gap:.1e}, violation {c.violation:.1e} (ended by {s.stop_reason})",
+            f"relative gap {c.gap:.1e}, violation {c.violation:.1e} ({s.stop_reason})",
             file=out,
         )
 

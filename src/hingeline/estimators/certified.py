@@ -218,7 +218,7 @@ class CertifiedEstimator(CertificateRepr, CallbackSupport, BaseEstimator):
                 outcome, c = "converged" if s.converged else "NOT CONVERGED", s.certificate
                 print(
                     f"[{type(self).__name__}] {outcome}, {s.solver}: {s.n_iter} iterations, {s.n_steps} steps, "
-                    f"{s.seconds:.3g} s, violation {c.violation:.2e}, gap {c.gap:.2e} (ended by {s.stop_reason})"
+                    f"{s.seconds:.3g} s, violation {c.violation:.2e}, gap {c.gap:.2e} ({s.stop_reason})"
                 )
         # A callback that ended training needs no warning.
         capped = [s for s in solutions if not (s.converged or s.stop_reason == "callback")]

@@ -72,7 +72,7 @@ class Fold:
     def predict(self, settings: Settings, warn: Say, *, search: bool = False) -> np.ndarray:
         """Train on the other rows, and return predictions for the rows held out."""
         previous = self.previous if search else None
-        model, solutions = fit_data(
+        model, solutions, _ = fit_data(
             self.data, self.y, settings, included=self.included, starts=self.starts, previous=previous, warn=warn
         )
         self.changed = self.w is not None and _differs(model, self.w, settings)

@@ -145,7 +145,7 @@ def learned(header, name):
         (lambda h: h.update(crc32=h["crc32"] ^ 1), "checksum"),
         (lambda h: h.update(arrays=None), "line 2"),
         (lambda h: h["content"].update(estimator="os.system"), "unknown estimator"),
-        (lambda h: h["content"].update(estimator={"list": []}), "no estimator"),
+        (lambda h: h["content"].update(estimator={"list": []}), "not hold an estimator"),
         (lambda h: h["content"]["parameters"]["pairs"].append(["shell", 1]), "no parameter 'shell'"),
         (lambda h: h["content"]["learned"]["pairs"].append(["__class__", 1]), "does not end in an underscore"),
         (lambda h: h["content"]["learned"]["pairs"].append(["fit", 1]), "does not end in an underscore"),
