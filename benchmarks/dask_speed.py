@@ -1,7 +1,8 @@
 """One thread in one process beside a cluster of single-thread worker processes: seconds to the same relative gap.
 
 Rows are resident in both cases: read and checked before the clock starts, and kernels are compiled. Runs alternate, so
-that a busy moment of the machine meets both. The time of the cluster includes scheduling, rounds and the certificate;
+that a busy moment of the machine meets both, with the same seed: it decides how many steps dual ascent takes. The time
+of the cluster includes scheduling, rounds and the certificate;
 ``rounds``, ``computing``, ``communicating`` and ``bytes`` are what they were made of.
 
     python benchmarks/dask_speed.py --data covtype made debian_text debian_paths --loss hinge squared_hinge --c 1
@@ -75,7 +76,14 @@ def main() -> None:
                             started = perf_counter()
                             one = solve(data, y, LOSSES[loss](C), gap_tol=args.gap, random_state=turn)
                             middle = perf_counter()
-                            many = train(partitions, Binary(1), LOSSES[loss](C), gap_tol=args.gap, solver=args.solver)
+                            many = train(
+                                partitions,
+                                Binary(1),
+                                LOSSES[loss](C),
+                                gap_tol=args.gap,
+                                solver=args.solver,
+                                seed=int(np.random.SeedSequence(turn).generate_state(1, np.uint64)[0]),
+                            )
                             if turn:
                                 alone.append(middle - started)
                                 together.append(perf_counter() - middle)

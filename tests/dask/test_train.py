@@ -195,8 +195,32 @@ def test_one_worker_goes_on_from_weights_that_another_had_reached(client):
     hosts = hosts_of(partitions)
     name, _ = hosts.open(spec, np.zeros(D + 1))
     hosts._reached[name] = np.append(whole.w, 0.0)
-    again = hosts.solve_whole(name, stop, False, None)
+    again = hosts.solve_whole(name, stop, False, 0, None)
     assert again.certificate.gap <= 1e-6
     assert again.solver == "newton"
     assert again.n_iter <= 2
     assert again.certificate.primal == pytest.approx(whole.certificate.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("solver", ["newton", "one_worker"])
+def test_another_C_costs_no_round_of_its_own(client, solver):
+    """Hosts begin a problem with its first round if only C has changed: its sizes are known."""
+    X, y = classification(N, D, seed=8)
+    partitions, _ = cut(client, X, y)
+    rounds_of = []
+    for C in (1.0, 1.0, 0.1):
+        found = train(partitions, Binary(1), SquaredHinge(C), solver=solver, gap_tol=1e-6)
+        rounds_of.append(hosts_of(partitions).costs.rounds)
+        alone = solve(X, y, SquaredHinge(C), gap_tol=1e-6)
+        assert found.certificate.gap <= 1e-6
+        assert found.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-6)
+    assert rounds_of[1] == rounds_of[0] - 1
+
+
+def test_the_seed_decides_the_order_of_visits(client):
+    X, y = classification(N, 3000, seed=8, density=0.01)
+    partitions, _ = cut(client, csr(X), y)
+    found = [train(partitions, Binary(1), Hinge(0.1), solver="one_worker", gap_tol=1e-3, seed=k) for k in (5, 5, 6)]
+    assert {one.solver for one in found} == {"hybrid"}
+    np.testing.assert_array_equal(found[0].w, found[1].w)
+    assert (found[0].w != found[2].w).any()

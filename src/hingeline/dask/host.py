@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cache, partial
 from math import inf
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from distributed import get_worker
@@ -41,7 +41,7 @@ from ..solvers.train import train
 from ..version import __version__
 from .costs import Stopwatch
 from .merge import GatheredRows, n_bytes, packed
-from .messages import Branch, Message, Reply, UnknownProblem, merged_replies, reply_of
+from .messages import OPEN, Branch, Message, Reply, Start, UnknownProblem, merged_replies, reply_of
 from .partitions import Block
 from .resident import Resident
 from .spec import Spec
@@ -49,13 +49,6 @@ from .target import Target
 
 Solve = Callable[[Shards], Any]
 FIRST_LOOK, NEXT_LOOK = 0.5, 1.5  # one worker stores its weights after so many seconds, then after so many times that
-
-
-class Start(NamedTuple):
-    """Where one worker begins: at weights that another one had reached (``is_near``), or at the user's, or at zero."""
-
-    w: np.ndarray
-    is_near: bool
 
 
 class Host:
@@ -101,21 +94,29 @@ class Host:
     def open(self, name: str, spec: Spec, w: np.ndarray | None, delta: float | None) -> Reply:
         """Begin a problem, with dual variables that match w (smoothed at width ``delta``) if that is given."""
         watch = Stopwatch()
-        self._cancelled, self._ends, self._progress = False, False, None
-        self._reached, self._next_look = np.empty(0), FIRST_LOOK
         try:
-            problems = {
-                number: spec.problem(
-                    number, data, self._blocks[number].y, self._blocks[number].sample_weight, self._values(number, spec)
-                )
-                for number, data in self._rows(spec.bias).items()
-            }
-            resident = self._residents[name] = Resident(problems, self._team, self._check, self._room)
-            if w is not None:
-                resident.revive(w, delta)
-            return Reply((resident.summary(),), watch.seconds, watch.compiled)
+            return Reply((self._begun(name, spec, w, delta).summary(),), watch.seconds, watch.compiled)
         except BaseException as error:
             return Reply(error=error)
+
+    def _begun(self, name: str, spec: Spec, w: np.ndarray | None, delta: float | None) -> Resident:
+        """Return the partitions as they take part in a problem that begins."""
+        self._forget_progress()
+        problems = {
+            number: spec.problem(
+                number, data, self._blocks[number].y, self._blocks[number].sample_weight, self._values(number, spec)
+            )
+            for number, data in self._rows(spec.bias).items()
+        }
+        resident = self._residents[name] = Resident(problems, self._team, self._check, self._room)
+        if w is not None:
+            resident.revive(w, delta)
+        return resident
+
+    def _forget_progress(self) -> None:
+        """Forget what earlier training has reached, and that it was to end."""
+        self._cancelled, self._ends, self._progress = False, False, None
+        self._reached, self._next_look = np.empty(0), FIRST_LOOK
 
     def _rows(self, bias: float) -> dict[int, Data]:
         """Return the partitions as compiled code sees them."""
@@ -132,9 +133,12 @@ class Host:
         return self._of_target[number][1]
 
     async def solve_sample(
-        self, name: str, spec: Spec, step: int, total_C: float, solve: Solve, below: tuple[Branch, ...]
+        self, first: Message, spec: Spec, step: int, total_C: float, solve: Solve, below: tuple[Branch, ...]
     ) -> Reply:
-        """Gather one row in ``step`` from all hosts, and return ``solve`` of them; nothing if there are none."""
+        """Gather one row in ``step`` from all hosts, and return ``solve`` of them; nothing if there are none.
+
+        ``first`` names the problem, and what hosts have to do before.
+        """
 
         def work(sample: GatheredRows) -> Any:
             share = float(sample.C.sum()) / total_C
@@ -143,15 +147,17 @@ class Host:
             part = problem_of(read_data(sample.X, spec.bias), sample, spec, share)
             return solve(InMemoryShards(part, starting_alpha(part), self._team, self._check))
 
-        return await self._with_rows(name, step, True, below, work)
+        return await self._with_rows(first, step, True, below, work)
 
     async def solve_whole(
-        self, name: str, spec: Spec, stop: Stop, free: bool, start: Start, below: tuple[Branch, ...], afresh: bool
+        self, first: Message, spec: Spec, stop: Stop, free: bool, start: Start, below: tuple[Branch, ...], afresh: bool
     ) -> Reply:
         """Gather all rows, unless they are here already, and train as on one machine; alpha stays here.
 
-        ``afresh`` says that the rows here may be in another order, since hosts have changed.
+        ``first`` names the problem, and what hosts have to do before they send rows. ``afresh`` says that the rows here
+        may be in another order, since hosts have changed.
         """
+        self._forget_progress()
         if afresh:
             self._whole, self._labels = {}, {}
         labels = (spec.bias, spec.target, spec.level)
@@ -164,7 +170,7 @@ class Host:
                 self._labels = {labels: rows._replace(X=None)}
             problem = problem_of(self._whole[spec.bias], rows, spec)
             note = self._note if free else partial(self._note_weights, bias=spec.bias)
-            how: dict[str, Any] = {"seed": 0, "callback": note, "cancelled": lambda: self._cancelled}
+            how: dict[str, Any] = {"seed": start.seed, "callback": note, "cancelled": lambda: self._cancelled}
             how["n_threads"] = self._team.n_threads
             if start.is_near and not free and spec.loss.is_smooth:  # dual variables made from w may be poor
                 engine = NEWTON if start.w.size <= LARGEST_FACTOR else NEWTON_CG
@@ -175,18 +181,18 @@ class Host:
                 found = (train_free if free else train)(problem, AUTO, stop, **how)
             ends = np.cumsum([size for _, size in rows.sizes])[:-1]
             numbers = [number for number, _ in rows.sizes]
-            self._alphas[name] = dict(zip(numbers, map(np.array, np.split(found.alpha, ends)), strict=True))
+            self._alphas[first.problem] = dict(zip(numbers, map(np.array, np.split(found.alpha, ends)), strict=True))
             return replace(found, alpha=np.empty(0))
 
         if unweighted and labels in self._labels:
             return await self._worked(work, self._labels[labels]._replace(C=np.full(1, spec.loss.C)), Reply())
-        return await self._with_rows(name, 1, spec.bias not in self._whole, below, work)
+        return await self._with_rows(first, 1, spec.bias not in self._whole, below, work)
 
     async def _with_rows(
-        self, name: str, step: int, with_X: bool, below: tuple[Branch, ...], work: Callable[[GatheredRows], Any]
+        self, first: Message, step: int, with_X: bool, below: tuple[Branch, ...], work: Callable[[GatheredRows], Any]
     ) -> Reply:
         """Gather rows from all hosts, and work on them here."""
-        gathered = await self.do_all(Message(name, (("rows", (step, with_X)),)), below)
+        gathered = await self.do_all(replace(first, calls=(*first.calls, ("rows", (step, with_X)))), below)
         if gathered.error is not None or gathered.lost or not gathered.values:
             return gathered
         rows: GatheredRows = gathered.values[0]
@@ -244,10 +250,14 @@ class Host:
         """Do what a message asks for."""
         watch = Stopwatch()
         try:
+            calls = message.calls
+            if calls and calls[0][0] == OPEN:
+                self._begun(message.problem, *calls[0][1])
+                calls = calls[1:]
             if message.problem not in self._residents:
                 raise UnknownProblem(message.problem)
             resident = self._residents[message.problem]
-            values = [resident.do(verb, args) for verb, args in message.calls]
+            values = [resident.do(verb, args) for verb, args in calls]
             return Reply(packed(tuple(v for v in values if v is not None)), watch.seconds, watch.compiled)
         except BaseException as error:
             return Reply(error=error)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .merge import merged, packed, unpacked
 
 Call = tuple[str, tuple[Any, ...]]  # a verb and its arguments
+OPEN = "open"  # the verb that begins a problem, if it is the first of a message
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,14 @@ class Reply:
     error: BaseException | None = None
     lost: tuple[str, ...] = ()  # hosts further down the tree that did not answer
     n_bytes: int = 0  # of what workers have sent to each other
+
+
+class Start(NamedTuple):
+    """Where one worker begins: at weights that another one had reached (``is_near``), or at the user's, or at zero."""
+
+    w: np.ndarray
+    is_near: bool
+    seed: int
 
 
 class Branch(NamedTuple):

@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client
 from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -129,6 +130,7 @@ class OnDask:
         """Train the problems one after the other: each of them has the whole cluster."""
         me: Any = self
         loss, stop, begun, how = me._loss(), me._stop(), now(), self._how()
+        seeds = check_random_state(me.random_state).randint(2**31 - 1, size=rows.n_problems)
         watch.begin(rows.n_problems, rows.names)
         solutions = []
         for k in range(rows.n_problems):
@@ -140,6 +142,7 @@ class OnDask:
                     loss,
                     class_weight=rows.class_weight(k),
                     callback=callback,
+                    seed=int(seeds[k]),
                     **how,
                     **start(None, k),
                 )

@@ -24,9 +24,9 @@ from ..solvers.clock import Ended
 from ..solvers.stop import Stop
 from .calls import Calls
 from .costs import Costs
-from .host import Solve, Start
+from .host import Solve
 from .merge import unpacked
-from .messages import Call, Message, Reply, merged_replies
+from .messages import OPEN, Call, Message, Reply, Start, merged_replies
 from .partitions import Partitions
 from .placement import Place, Placement, tree
 from .select import Cluster
@@ -50,6 +50,8 @@ class Hosts:
         self._parts, self.n_features = partitions.parts, partitions.n_features
         self._n_stored = partitions.n_stored
         self._opened: dict[str, Opened] = {}
+        self._summaries: dict[Any, Summary] = {}  # of problems, by all but C
+        self._unopened: set[str] = set()  # problems that hosts open with the next round
         self._whole_at: set[float] = set()  # biases with which the first host has gathered all rows
         self._alone: dict[str, Place] = {}  # problems that one worker has solved
         self._reached: dict[str, np.ndarray] = {}  # the latest weights of problems that one worker trains
@@ -84,28 +86,46 @@ class Hosts:
     # Problems.
 
     def open(self, spec: Spec, w: np.ndarray) -> tuple[str, Summary]:
-        """Begin a problem at w; returns its name and sizes."""
-        name = f"problem-{next(_serial)}"
+        """Begin a problem at w; returns its name and sizes.
+
+        If only C has changed since an earlier problem, the sizes are known, and hosts begin with the first round.
+        """
+        name, kind = f"problem-{next(_serial)}", spec.without_C()
         opened = self._opened[name] = Opened(spec, w.copy())
+        if kind in self._summaries:
+            self._unopened.add(name)
+            return name, self._summaries[kind].at(spec.loss.C)
         try:
-            return name, self._begun(self._places, name, spec, opened.start, None)
+            summary = self._begun(self._places, name, spec, opened.start, None)
         except BaseException:
             self._opened.pop(name, None)
             raise
+        if summary.is_uniform:
+            self._summaries[kind] = summary
+        return name, summary
+
+    def _first(self, name: str) -> Message:
+        """Return the beginning of a message about a problem: hosts may have to open it."""
+        opened = self._opened[name]
+        calls = ((OPEN, (opened.spec, opened.start, opened.delta)),) if name in self._unopened else ()
+        return Message(name, calls)
 
     def solve_sample(self, name: str, step: int, total_C: float, solve: Solve) -> Any:
         """Return ``solve`` of one row in ``step``, on one worker that gathers them; None if there are none."""
         root = tree(self._places)
-        args = (name, self._opened[name].spec, step, total_C, solve, root.below)
+        args = (self._first(name), self._opened[name].spec, step, total_C, solve, root.below)
         values = self._checked(self._calls.replies(self._places[:1], self._places, "solve_sample", *args))[0].values
+        self._unopened.discard(name)
         return values[0] if values else None
 
-    def solve_whole(self, name: str, stop: Stop, free: bool, watch: Callable[[Progress], Any] | None) -> Solution:
+    def solve_whole(
+        self, name: str, stop: Stop, free: bool, seed: int, watch: Callable[[Progress], Any] | None
+    ) -> Solution:
         """Return the solution that one worker finds, which gathers all rows; ``watch`` sees how far it has come."""
         first, root, watched = self._places[0], tree(self._places), self._places.copy()
         opened = self._opened[name]
-        start = Start(self._reached.get(name, opened.w), name in self._reached)
-        args = (name, opened.spec, stop, free, start, root.below, opened.spec.bias not in self._whole_at)
+        start = Start(self._reached.get(name, opened.w), name in self._reached, seed)
+        args = (self._first(name), opened.spec, stop, free, start, root.below, opened.spec.bias not in self._whole_at)
         answer = self._calls.begin(first, watched, "solve_whole", *args)
         ends, seen = False, None
         try:
@@ -141,12 +161,15 @@ class Hosts:
 
         Raises ``Ended(LOST)`` if rows had to be placed again: their hosts know only w.
         """
-        places, message = self._places, Message(name, tuple(calls))
+        places, first = self._places, self._first(name)
+        message = replace(first, calls=(*first.calls, *calls))
         if len(places) >= TREE_HOSTS and expected_bytes >= TREE_BYTES:
             replies = self._calls.replies(places[:1], places, "do_all", message, tree(places).below)
         else:
             replies = self._calls.replies(places, places, "do", message)
-        return merged_values(self._checked(replies))
+        values = merged_values(self._checked(replies))
+        self._unopened.discard(name)
+        return values
 
     def _begun(self, places: list[Place], *args: Any) -> Summary:
         """Let hosts ``open`` a problem; returns its sizes."""
@@ -171,7 +194,8 @@ class Hosts:
         new = self._placed([k for place in gone for k in place.numbers], {place.address for place in gone})
         self._places = sorted([*self._places, *new])
         self._whole_at = set()
-        for name, opened in self._opened.items():
+        for name in self._opened.keys() - self._unopened:
+            opened = self._opened[name]
             self._begun(new, name, opened.spec, opened.start, opened.delta)
 
     def cancel(self) -> None:
@@ -183,11 +207,12 @@ class Hosts:
         """Release the hosts."""
         for place in self._places:
             place.future.release()
-        self._places, self._opened, self._reached = [], {}, {}
+        self._places, self._opened, self._reached, self._unopened = [], {}, {}, set()
 
     def alpha(self, name: str) -> list[Future[Any]]:
         """End a problem; returns the dual variables of every partition, as futures of arrays on the workers."""
         del self._opened[name]
+        self._unopened.discard(name)
         futures = {}
         for place in self._places:
             for k in place.numbers:

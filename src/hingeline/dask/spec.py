@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from math import isclose
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -68,6 +69,11 @@ class Spec:
         if data.smallest_q <= 0.0 or not np.all(np.asarray(C) > 0.0):
             kept = np.flatnonzero((data.q > 0.0) & (np.asarray(C) > 0.0)).astype(np.uint32)
         return Problem(data, values - self.level if self.level else values, C, self.loss, kept)
+
+    def without_C(self) -> tuple[Any, ...]:
+        """Return what the problem has in common with others that differ in C alone."""
+        loss = self.loss
+        return type(loss), loss._replace(C=1.0), self.target, self.class_weight, self.bias, self.fold, self.level
 
 
 @dataclass
@@ -148,6 +154,16 @@ class Summary(NamedTuple):
             (any(low), any(high)),
             all(part.dense for part in parts),
         )
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all rows have the same C."""
+        return isclose(self.sum_C, self.n_rows * self.largest_C, rel_tol=1e-9)
+
+    def at(self, C: float) -> Summary:
+        """Return the summary of the same rows for another C, if that is the same for all of them."""
+        losses = self.losses_at_zero / self.largest_C * C
+        return self._replace(sum_C=C * self.n_rows, largest_C=C, losses_at_zero=losses)
 
     def problem(self, spec: Spec, n_features: int) -> Problem:
         """Return what the coordinator works on in place of the problem: its sizes, and no rows.

@@ -94,6 +94,7 @@ def train(
     w0: np.ndarray | None = None,
     fold: Fold | None = None,
     callback: Callable[[Progress], Any] | None = None,
+    seed: int = 0,
 ) -> Trained:
     """Solve one binary problem, or one regression, on the rows of ``partitions``.
 
@@ -111,6 +112,8 @@ def train(
         Which rows take part.
     callback : callable, optional
         Called after each iteration; a true return value ends training.
+    seed : int
+        For the order in which dual ascent visits rows.
 
     Other parameters are those of ``hingeline.solve``.
     """
@@ -121,7 +124,7 @@ def train(
     spec = Spec(target, loss, class_weight, float(bias or free), fold)
     hosts = hosts_of(partitions)
     try:
-        return _Fit(hosts, spec, solver, stop, free, w0, callback).trained()
+        return _Fit(hosts, spec, solver, stop, free, w0, callback, seed).trained()
     except BaseException:
         _hosts.pop(id(partitions), None)
         hosts.cancel()
@@ -151,8 +154,10 @@ class _Fit:
         free: bool,
         w0: np.ndarray | None,
         callback: Callable[[Progress], Any] | None,
+        seed: int,
     ) -> None:
         self._hosts, self._spec, self._stop, self._free, self._callback = hosts, spec, stop, free, callback
+        self._seed = seed
         self._clock = Clock(stop.max_time, None)
         hosts.costs = Costs()
         self._costs: dict[int, tuple[float, float, int]] = {}
@@ -172,7 +177,7 @@ class _Fit:
             summary = shards.summary
         near = None if w0 is None else Near(w, WIDTH)
         started = np.zeros_like(w)
-        self._state = State(shards, problem, np.empty(0), started, seeded(0), 0.0, free, near)
+        self._state = State(shards, problem, np.empty(0), started, seeded(seed), 0.0, free, near)
         self._phases = plan(summary, problem, self._method, stop, cluster, free) if self._method != ONE_WORKER else []
         self._run = ClusterRun(
             stop,
@@ -195,7 +200,9 @@ class _Fit:
     def _solved_by_one(self) -> Solution:
         """Let one worker gather the rows and train; if it is lost, another one."""
         solution = until_found(
-            lambda: self._hosts.solve_whole(self._name, self._stop.after(self._clock.seconds), self._free, self._report)
+            lambda: self._hosts.solve_whole(
+                self._name, self._stop.after(self._clock.seconds), self._free, self._seed, self._report
+            )
         )
         last = max(self._costs, default=0)
         for record in solution.history:  # what the client has not seen on the way
