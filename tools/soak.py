@@ -221,18 +221,21 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=None, help="number of the first problem; default: a random one")
     parser.add_argument("--show", type=int, default=50, help="failures of each kind that are printed")
-    parser.add_argument("--only", type=int, default=None, metavar="NUMBER", help="try this problem alone")
+    parser.add_argument("--only", type=int, nargs="+", metavar="NUMBER", help="try these problems alone")
     options = parser.parse_args()
     os.environ.setdefault("NUMBA_CACHE_DIR", str(numba_cache_dir()))
     if options.only is not None:
         sys.path[:0] = [str(ROOT / "tests")]
         from random_cases import draw
 
-        case = draw(options.only)
-        print(case)
-        found, outcome, seconds = try_case(case)
-        print("\n".join(found) or "nothing to complain about", f"({outcome}, {seconds:.3f} s)")
-        return int(bool(found))
+        wrong = False
+        for number in options.only:
+            case = draw(number)
+            print(case)
+            found, outcome, seconds = try_case(case)
+            print("\n".join(found) or "nothing to complain about", f"({outcome}, {seconds:.3f} s)", flush=True)
+            wrong |= bool(found)
+        return int(wrong)
     seed = int.from_bytes(os.urandom(4), "big") if options.seed is None else options.seed
     print(f"problems from {seed} on, {options.processes} processes", flush=True)
     return soak(options.minutes, options.processes, seed, options.problems, options.show)

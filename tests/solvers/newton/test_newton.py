@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import EVERY_LOSS, LOSSES, TARGET_LOSSES, classification, csr, dual, primal, regression
 
-from hingeline import Hinge, Logistic, SquaredHinge, solve
+from hingeline import Hinge, Logistic, Pinball, SquaredHinge, solve
 
 X, Y = classification(200, 8, seed=31)
 X_REAL, Y_REAL = regression(200, 8, seed=32)
@@ -113,3 +113,13 @@ def test_more_features_than_a_factor_is_made_for():
         s = newton(csr(wide), y, LOSSES[name](1.0), gap_tol=1e-6)
         assert s.stop_reason == "gap_tol"
         assert s.certificate.primal == pytest.approx(primal(wide, y, s.w, LOSSES[name](1.0)), rel=1e-10)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_targets_that_are_all_the_same_need_no_weights(free):
+    X = 1e6 * regression(600, 20, seed=33)[0]
+    s = newton(X, np.full(600, 3.0 if free else 0.0), Pinball(10.0, 0.05), bias=1.0, free_intercept=free, max_time=60.0)
+    assert s.converged
+    assert s.certificate.primal == 0.0
+    assert not s.w.any()
+    assert s.intercept == (3.0 if free else 0.0)
