@@ -37,8 +37,8 @@ def watched() -> Iterator[list[tuple[Any, Any]]]:
     collected: list[tuple[Any, Any]] = []
     best_model = last_resort.best_model
 
-    def watch(exact: Any, check: Any) -> Any:
-        model = best_model(exact, check)
+    def watch(exact: Any, check: Any, **how: Any) -> Any:
+        model = best_model(exact, check, **how)
         collected.append((exact.pieces, model))
         return model
 

@@ -121,6 +121,8 @@ def test_leaves_alone_what_has_converged_or_is_large(monkeypatch):
     for solution in (good, replace(before, stop_reason="max_iter")):
         assert finished_rows(problem, solution, Stop(), free=False) is solution
     monkeypatch.setattr(last_resort, "LARGEST", 10)
+    assert finished_rows(problem, before, Stop(), free=False).converged
+    monkeypatch.setattr(last_resort, "LARGEST_TWICE", 10)
     assert finished_rows(problem, before, Stop(), free=False) is before
 
 

@@ -28,6 +28,7 @@ from .interior import Pieces, Point
 from .weights_on_lattice import weights_on_lattice
 
 LARGEST = 3_000  # rows times weights: a second or two
+LARGEST_TWICE = 150_000  # rows times squared weights of problems that are solved at most twice: some ten seconds
 MOST_ROUNDED = 16  # weights that are rounded one by one: each is a problem of its own
 EXACT = "exact"  # what the solution's ``solver`` says then
 
@@ -69,7 +70,8 @@ def finished(
     """
     if solution.stop_reason not in ("rounding", "stalled") or solution.certificate.gap <= GOOD_GAP:
         return solution
-    if data.n_rows * n_weights > LARGEST:
+    is_small = data.n_rows * n_weights <= LARGEST
+    if not is_small and data.n_rows * n_weights**2 > LARGEST_TWICE:
         return solution
     begun, left = now(), stop.after(solution.seconds).max_time
 
@@ -80,7 +82,7 @@ def finished(
     found = None
     try:
         with localcontext(DIGITS):
-            found = best_model(make(), check)
+            found = best_model(make(), check, is_small=is_small)
     except Ended:
         pass
     if found is None or not found.certificate.gap < solution.certificate.gap:
@@ -98,15 +100,15 @@ def finished(
     )
 
 
-def best_model(exact: Exact, check: Callable[[], None]) -> Model | None:
-    """Return the best model that was found."""
+def best_model(exact: Exact, check: Callable[[], None], *, is_small: bool = True) -> Model | None:
+    """Return the best model that was found; if the problem is not ``is_small``, it is solved at most twice."""
     pieces = exact.pieces
     point = pieces.solved(check)
     if point is None:
         return None
     alpha = exact.dual_variables(point, check)
     best = exact.model(floats(point.w), alpha)
-    for rounded in (_tight, _one_by_one, _on_lattice):
+    for rounded in (_tight, _one_by_one, _on_lattice) if is_small else (_tight, _on_lattice):
         if best.certificate.gap <= GOOD_GAP:
             break
         w = rounded(pieces, point, check)
