@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from problems import TARGET_LOSSES, classification, csr, regression
+from truth import complaints
 
-from hingeline import EpsilonInsensitive, Hinge, Pinball, SquaredEpsilonInsensitive, solve
+from hingeline import EpsilonInsensitive, Hinge, LinearSVR, Pinball, SquaredEpsilonInsensitive, solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.solvers.origin import best_level, origin_of
@@ -73,3 +74,12 @@ def test_a_start_nearby_is_moved_too():
     assert moved[0] == 2.0
     assert moved[1] == pytest.approx(1e6 - origin.level + 2.0 * 3.0)
     np.testing.assert_array_equal(w, [2.0, 1e6])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_small_target_beside_large_ones_is_certified_as_accurately_as_by_itself(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((9, 10)) * 10.0 ** rng.uniform(-5.0, 3.0, (9, 1))
+    y = X @ rng.standard_normal(10) * 1e4 + rng.standard_normal(9)
+    model = LinearSVR(loss="squared_epsilon_insensitive", fit_intercept="free", C=1e6, random_state=0).fit(X, y)
+    assert complaints(model, X, y) == []

@@ -17,7 +17,7 @@ import numpy as np
 from ..data.matrix import Data, Matrix
 from ..data.problem import Problem
 from ..data.values import check_values
-from ..kernels.passes import sum_responses
+from ..kernels.passes import squared_length, sum_responses
 from ..kernels.rows import CsrRows, DenseRows
 from ..kernels.types import Vector
 from ..kernels.views import read_only
@@ -39,11 +39,13 @@ class Origin(NamedTuple):
     Attributes
     ----------
     problem : Problem
+    original : the problem as it was given
     level : what was subtracted from the targets
     mean : what was subtracted from the rows; empty if nothing was
     """
 
     problem: Problem
+    original: Problem
     level: float = 0.0
     mean: Vector = np.empty(0)
 
@@ -94,12 +96,16 @@ class Origin(NamedTuple):
     def _rounded(self, solution: Solution, factor: float) -> tuple[Vector, float, Certificate]:
         """Return the solution's weights and intercept times ``factor``, rounded, with their certificate.
 
-        Margins are most accurate in this problem.
+        Margins are computed where rounding changes the objective least: in this problem if the targets are large and
+        close to each other, in the original one if a small target counts much beside large ones.
         """
         w = factor * solution.w
         shift = self.shift(w)
         intercept = float(factor * solution.intercept + shift)
-        return w, intercept, certify_free(self.problem, w, float(intercept - shift), solution.alpha)
+        here = self.problem, float(intercept - shift)
+        there = self.original, intercept
+        problem, b = min(here, there, key=lambda place: rounding_of(place[0], w, place[1], solution.alpha))
+        return w, intercept, certify_free(problem, w, b, solution.alpha)
 
 
 def origin_of(problem: Problem) -> Origin:
@@ -107,7 +113,16 @@ def origin_of(problem: Problem) -> Origin:
     level = best_level(problem) if problem.loss.is_regression else 0.0
     y = problem.y if level == 0.0 else problem.y - level
     data, mean = centred(problem.data, problem.C_values)
-    return Origin(replace(problem, data=data, y=y), level, mean)
+    return Origin(replace(problem, data=data, y=y), problem, level, mean)
+
+
+def rounding_of(problem: Problem, w: Vector, intercept: float, alpha: Vector) -> float:
+    """Return about what rounding of the margins may add to the objective, in units of roundoff.
+
+    A margin is as accurate as the largest number it is made of, and alpha_i is what it is worth.
+    """
+    sizes = np.sqrt(problem.data.q * squared_length(w)) + np.abs(problem.y) + abs(intercept)
+    return float(np.abs(alpha) @ sizes)
 
 
 def centred(data: Data, C: Vector) -> tuple[Data, Vector]:
