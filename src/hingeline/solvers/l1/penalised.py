@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 
 from ...data.problem import Problem
-from ...kernels.types import Vector
+from ...kernels.types import Flags, Vector
 from ...runtime.pace import Pace
 from ...solution import Certificate, Snapshot
 from ..certificate import UNIT_ROUNDOFF
@@ -65,6 +65,16 @@ class Penalised:
         self._last = None
         np.multiply(self._row_losses.C, softness, out=self._softened.C)
         self.refresh()
+
+    @property
+    def losses_by_row(self) -> RowLosses:
+        """The losses, with C softened."""
+        return self._softened
+
+    def near(self, margin: float) -> Flags:
+        """Return which rows have curvature, or are no further than ``margin`` from where they would."""
+        self.look(self.f, 0.0, margin)
+        return self.h > 0.0
 
     def penalty(self, w: Vector) -> float:
         """Return sum_j l1_j |w_j| + l2_j w_j^2/2."""

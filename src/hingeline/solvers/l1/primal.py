@@ -10,7 +10,8 @@ The intercept is a column like the others, penalised with them as in LIBLINEAR, 
 An iteration expands the loss at w to second order and minimises  g'(z - w) + sum_i h_i u_i^2/2 + penalty(z),
 u = X (z - w),  over a working set (weights that are not zero, and columns that violate their condition) by
 coordinate descent (lasso.py; gram_lasso.py for few columns); then it goes from w towards z as far as F falls
-(proximal.py, after Yuan, Ho and Lin's newGLMNET). A column's preference grows with what its steps gain, and outlives
+(proximal.py, after Yuan, Ho and Lin's newGLMNET). Squared losses over many columns are not expanded: sweeps visit them
+as they are (pieces.py). A column's preference grows with what its steps gain, and outlives
 the iteration. The better a model predicts the gain of its step, the more sweeps the next one gets. Far from the
 optimum the logistic loss is nearly straight and Newton steps are too long: its curvatures h begin as those of parabolas
 above it and turn into Newton's. If a step fails nevertheless, the curvatures grow again, so that rows which seemed to
@@ -129,6 +130,7 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
 
     At large C rows sit close to the bend of their loss, and steps may be cut short again and again. Then the problem is
     softened: C begins small and grows by GROWTH, with a few steps each, so that rows change sides one after the other.
+    Before that, steps over squared losses themselves that bring nothing more are followed by steps over their models.
     """
     primal, stall = engine.primal, Stall()
     was_softened, left = False, 0
@@ -145,7 +147,10 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
                 primal.soften(min(1.0, GROWTH * primal.softness))
                 stall, left = Stall(), SOFT_STEPS
             continue
-        if stall.is_long(primal, goes_on) or (engine.n_cut > MOST_CUT and not was_softened):
+        is_long = stall.is_long(primal, goes_on)
+        if is_long and engine.goes_over_to_models():
+            stall = Stall()
+        elif is_long or (engine.n_cut > MOST_CUT and not was_softened):
             if was_softened or primal.certify_afresh(run.passes).gap <= GOOD_GAP:
                 raise Ended("rounding")
             was_softened, left = True, SOFT_STEPS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from ...kernels.types import Generator, Indices, Vector
@@ -12,14 +14,17 @@ from .gram_lasso import Gram, gram_lasso
 from .lasso import lasso
 from .one_weight import Seen
 from .penalised import Penalised
+from .pieces import descend
 
 MOST_SWEEPS = 128  # of a sub-problem: one while there is caution, then twice as many after each good prediction
+WHILE_FAR = 32  # sweeps while rows move far in a step over the objective itself, so that others can be left out soon
 MUCH_BETTER, BETTER, AS_PREDICTED, POOR = 1.3, 1.05, 0.75, 0.25  # achieved gain of a step over the predicted gain
 LESS_CAUTION, MORE_CAUTION = 0.1, 0.3  # after a step of a good model; after a step that was cut short
 SUFFICIENT, SHORTER, MOST_CUTS = 0.01, 0.5, 40  # line search: fraction of the promised decrease, factor, attempts
 MOST_EVALUATIONS, LINE_ACCURACY = 100, 1e-2  # search for the lowest point: evaluations, fraction of slope that is zero
 SHORT, TINY = 0.1, 1e-6  # fractions of a step that indicate trouble: with some rows, and with rounding
 NOISE = 1e-15  # relative change of the objective that rounding hides
+FAR, CLOSE, MOST_ROWS = 2.0, 0.02, 0.99  # margin at first, margin that is small, rows that stayed within it in a step
 NEW_COLUMNS, GROWTH = 1000, 1.0  # columns that may join the working set: this many, or this many times its size
 
 
@@ -36,12 +41,21 @@ class ProximalNewton:
         self._seen, self._sweeps, self._first = Seen(), 1, True
         few = primal.columns is None
         overshoots = primal.problem.loss.newton_overshoots
-        self._careful = overshoots or not few
+        self._by_pieces = not few and primal.problem.loss.slope_has_kinks
+        self._careful = overshoots
+        self._margin = inf  # from the bend, of rows that take part in the next step
         primal.caution, self._less = 1.0 if overshoots and not few else 0.0, LESS_CAUTION
         self._begins, self.n_cut = True, 0
         self._beyond: Vector | None = None  # curvatures that have left no room for the last steps
         primal.expand()
         self._gram = Gram(primal, run) if few else None
+
+    def goes_over_to_models(self) -> bool:
+        """Expand squared losses over many columns from now on, too; tells whether that is a change."""
+        if not self._by_pieces:
+            return False
+        self._by_pieces, self._careful = False, True
+        return True
 
     def step(self) -> tuple[int, bool]:
         """Take a step; returns the visits of columns it took, and whether another one could do more."""
@@ -55,7 +69,10 @@ class ProximalNewton:
         d = np.zeros_like(primal.w)
         d[S] = z - primal.w[S]
         was_careful = primal.caution == 1.0
-        tau, is_blind = self._move(d, primal.products.times(d) if u is None else u)
+        u = primal.products.times(d) if u is None else u
+        if self._by_pieces:
+            self._margin = max(0.5 * min(self._margin, FAR), float(np.quantile(np.abs(u), MOST_ROWS)))
+        tau, is_blind = self._move(d, u)
         if tau == 1.0:
             primal.w[S] = z  # without rounding: what is zero is zero
         primal.slopes()
@@ -73,7 +90,12 @@ class ProximalNewton:
         everyone = np.arange(S.size, dtype=np.uint32)
         frequencies = Frequencies(everyone, S.size, self._rng, adapts=self._adapts, shrinks=self._shrinks)
         frequencies.p[:] = self._p[S]
-        z, u, self._seen = lasso(self.primal, self._run, S, frequencies, self._seen, self._first, self._sweeps)
+        how = (self.primal, self._run, S, frequencies, self._seen, self._first, self._sweeps)
+        u: Vector | None = None
+        if self._by_pieces:
+            z, self._seen = descend(*how, self._margin)
+        else:
+            z, u, self._seen = lasso(*how)
         self._p[S] = np.abs(frequencies.p)
         return z, u
 
@@ -109,11 +131,12 @@ class ProximalNewton:
             np.maximum(primal.h, self._beyond, out=primal.h)
         achieved = 1.0 if is_blind else -change / max(self._seen.gain, noise)
         self._begins = self._begins and caution > 0.0
-        self.n_cut += tau < SHORT
+        self.n_cut += tau < SHORT and not self._by_pieces  # the next step knows the rows that were in the way
         if tau < 1.0:
             self._sweeps = max(self._sweeps // 2, 1)
         elif achieved >= AS_PREDICTED and not self._begins:
-            self._sweeps = min(2 * self._sweeps, MOST_SWEEPS)
+            is_far = self._by_pieces and self._margin > CLOSE
+            self._sweeps = min(2 * self._sweeps, WHILE_FAR if is_far else MOST_SWEEPS)
         self._less = _less_caution(achieved)
         primal.move(d, u, tau, next_caution)
         return tau, is_blind

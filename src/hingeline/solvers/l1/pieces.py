@@ -1,0 +1,176 @@
+"""The objective itself, by adaptive frequencies over its columns, for losses that consist of parabolas.
+
+Newton's model of a squared loss counts the rows beyond its bend. At large C thousands of rows lie close to the bend and
+change sides in every step, so that the minimum of the model is far from that of the objective. Here, a visit of a
+column knows on which side each row is, and brings the scores up to date. Rows that are far on the flat side of their
+loss are left out for some sweeps. The line search that comes after them knows all rows.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.compile import kernel, prefetch
+from ...kernels.losses import curvature, missing, response, sign
+from ...kernels.rows import ONE
+from ...kernels.schedule import Learning, learn
+from ...kernels.types import Index, Indices, Vector
+from ...runtime.pace import Pace
+from ..driver import Run
+from ..frequencies import Frequencies
+from .columns import Columns
+from .expansion import RowLosses
+from .lasso import AHEAD, ENTRIES_PER_LINE, SOLVED
+from .one_weight import Seen, best_weight, subgradient
+from .penalised import Penalised
+
+MOST_TRIES = 4  # for a step that goes too far
+TOO_FAR = 0.5  # slope at the end of a step, as a share of that at its beginning
+BEYOND = 1e300  # beyond the bend of any loss
+WORTH_A_COPY = 0.8  # share of the rows that are near: with fewer of them, the columns are copied without the others
+NOT_NEAR = np.uint32(0xFFFFFFFF)  # the number of rows that are left out
+
+
+class Pieces(NamedTuple):
+    """The problem over some columns and the rows near the bends, at the weights z.
+
+    Column k is ``which[k]`` of ``columns``. bound_k is its curvature if all rows were beyond their bend; it is negative
+    until it is needed for the first time.
+    """
+
+    columns: Columns
+    which: Indices
+    losses: RowLosses
+    f: Vector
+    bound: Vector
+    l1: Vector
+    l2: Vector
+    z: Vector
+
+
+@kernel
+def visit_pieces(
+    pieces: Pieces, p: Vector, I: Indices, begin: Index, end: Index, enough: float, learning: Learning, seen: Seen
+) -> tuple[int, float, float, float]:
+    """Coordinate descent over the columns I[begin:end]; columns leave the active set as in ``lasso.visit_columns``."""
+    columns, which, losses, f, bound, l1, l2, z = pieces
+    loss, y, C = losses
+    steps, v, D_ref, gain = seen
+    for s in range(np.uint64(begin), np.uint64(end)):
+        if s + AHEAD < np.uint64(I.size):
+            far = which[I[s + AHEAD]]
+            for t in range(columns.indptr[far], columns.indptr[far + ONE], ENTRIES_PER_LINE):
+                prefetch(columns.indices, t)
+                prefetch(columns.data, t)
+        k = I[s]
+        if p[k] < 0.0:
+            continue
+        steps += 1
+        j = which[k]
+        first_entry, last_entry = columns.indptr[j], columns.indptr[j + ONE]
+        G, H = l2[k] * z[k], l2[k]
+        for t in range(first_entry, last_entry):
+            i, x = columns.indices[t], columns.data[t]
+            m = missing(loss, y[i], f[i])
+            G -= x * sign(loss, y[i]) * response(loss, m, C[i])
+            H += x * x * curvature(loss, m, C[i], 0.0)
+        if z[k] == 0.0 and abs(G) + enough < l1[k]:
+            p[k] = -p[k]
+            continue
+        v = max(v, subgradient(z[k], G, l1[k]))
+        if H <= l2[k]:  # no row has curvature here, but some may on the way
+            if bound[k] < 0.0:
+                bound[k] = l2[k]
+                for t in range(first_entry, last_entry):
+                    x = columns.data[t]
+                    bound[k] += x * x * curvature(loss, BEYOND, C[columns.indices[t]], 0.0)
+            H = bound[k]
+        start = z[k]
+        best, delta = best_weight(start, G, H, l1[k])
+        way = 1.0 if best > start else -1.0
+        before = way * G + (l1[k] if way * start >= 0.0 else -l1[k])  # slope on the way
+        if best != start and before < 0.0:
+            share, mu, after = 1.0, best - start, 0.0
+            for _ in range(MOST_TRIES):
+                z[k] += mu
+                G = l2[k] * z[k]
+                for t in range(first_entry, last_entry):
+                    i, x = columns.indices[t], columns.data[t]
+                    f[i] += mu * x
+                    G -= x * sign(loss, y[i]) * response(loss, missing(loss, y[i], f[i]), C[i])
+                after = way * G + (l1[k] if way * z[k] > 0.0 else -l1[k])
+                if after <= -TOO_FAR * before:
+                    break
+                shorter = (
+                    share * before / (before - after)
+                )  # other rows have curvature there: back to the secant's zero
+                mu, share = (shorter - share) * (best - start), shorter
+            delta = max(-0.5 * (before + after) * abs(z[k] - start), 0.0)
+        gain += delta
+        p[k], D_ref = learn(learning, p[k], delta, D_ref)
+    return steps, v, D_ref, gain
+
+
+@kernel
+def copy_near(columns: Columns, which: Indices, number: Indices, sub: Columns, begin: Index, end: Index) -> None:
+    """Copy the columns which[begin:end] without the rows that are not near; number[i] is the new number of row i."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        j, n = which[k], sub.indptr[k]
+        for t in range(columns.indptr[j], columns.indptr[j + ONE]):
+            i = number[columns.indices[t]]
+            if i != NOT_NEAR:
+                sub.indices[n], sub.data[n] = i, columns.data[t]
+                n += ONE
+        sub.indptr[k + ONE] = n
+
+
+def descend(
+    primal: Penalised,
+    run: Run,
+    S: Indices,
+    frequencies: Frequencies,
+    seen: Seen,
+    first: bool,
+    sweeps: int,
+    margin: float,
+) -> tuple[Vector, Seen]:
+    """Minimise the objective over the columns S, rows up to ``margin`` from their bend taking part."""
+    pieces, enough = _pieces(primal, S, margin), inf
+    for sweep in range(sweeps):
+        I = frequencies.schedule(run)
+        seen = seen._replace(v=0.0)
+        rule = (enough, frequencies.learning(first and sweep == 0))
+        for begin, end in run.visits.slices(I.size):
+            seen = Seen(*visit_pieces(pieces, frequencies.p, I, begin, end, *rule, seen))
+        solved = seen.v <= SOLVED * primal.violation
+        if solved and frequencies.complete:
+            break
+        enough = frequencies.next_sweep(seen.v, not solved)
+    return pieces.z, seen
+
+
+def _pieces(primal: Penalised, S: Indices, margin: float) -> Pieces:
+    """Return the problem over the columns S at the present weights."""
+    assert primal.columns is not None
+    columns, which, losses, f = primal.columns, S.astype(np.uint64), primal.losses_by_row, primal.f
+    rows = np.flatnonzero(primal.near(margin))
+    if rows.size < WORTH_A_COPY * f.size:
+        number = np.full(f.size, NOT_NEAR)
+        number[rows] = np.arange(rows.size, dtype=np.uint32)
+        columns = _near_part(columns, which, number, primal.products.pace)
+        which = np.arange(S.size, dtype=np.uint64)
+        losses = RowLosses(losses.loss, losses.y[rows], losses.C[rows])
+        f = f[rows]
+    weights = (primal.l1[S], primal.l2[S], primal.w[S])
+    return Pieces(columns, which, losses, f.copy(), np.full(S.size, -1.0), *weights)
+
+
+def _near_part(columns: Columns, which: Indices, number: Indices, pace: Pace) -> Columns:
+    total = int((columns.indptr[which + np.uint64(1)] - columns.indptr[which]).sum())
+    sub = Columns(np.zeros(which.size + 1, np.uint64), np.empty(total, np.uint32), np.empty(total, columns.data.dtype))
+    for begin, end in pace.slices(which.size):
+        copy_near(columns, which, number, sub, begin, end)
+    return sub
