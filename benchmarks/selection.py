@@ -1,6 +1,6 @@
 """Choosing C over the paper's grid (6 C x 5 folds, hinge): LinearSVCCV beside grid searches of cold fits, and memory.
 
-For each data set and with or without intercept, each of these runs in a process of its own, one after the other:
+For each data set and with or without intercept, each of these runs in a separate process, one after the other:
 
 ======================  =============================================================================================
 ``sklearn``             GridSearchCV(sklearn.svm.LinearSVC(loss="hinge"), n_jobs=N), its ConvergenceWarnings counted
@@ -107,7 +107,7 @@ def measure(kind: str, name: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def in_process(kind: str, name: str, args: argparse.Namespace, best: float) -> dict[str, Any]:
-    """Measure in a process of its own. Warnings of joblib's workers reach its standard error alone: counted there."""
+    """Measure in a separate process. Warnings of joblib's workers reach its standard error alone: counted there."""
     words = ["--measure", kind, "--data", name, "--data-dir", str(args.data_dir), "--n-jobs", str(args.n_jobs)]
     words += ["--best", str(best), *(["--intercept"] if args.intercept else [])]
     child = [sys.executable, __file__, *words]

@@ -36,7 +36,7 @@ def find_browser():
 
 
 class Browser:
-    """A page in a browser of its own; ``complaints`` and ``requests`` are what it said and asked for."""
+    """A page in its own browser; ``complaints`` and ``requests`` are what it said and asked for."""
 
     def __init__(self, program):
         self.complaints, self.requests, self._number, self._buffer = [], [], 0, b""

@@ -1,4 +1,4 @@
-"""Small data in files, for tests of the command line, and LIBLINEAR where it is installed."""
+"""Small data in files, for tests of the command line, and LIBLINEAR if it is installed."""
 
 from __future__ import annotations
 

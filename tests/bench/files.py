@@ -91,7 +91,7 @@ def write_data(path, **kwargs):
 
 
 def run_here(job):
-    """Return the events of a job without a process of its own: quicker, where processes are not the point."""
+    """Return the events of a job without a separate process: quicker, if processes are not the point."""
     return [event for event in events(job) if event["event"] != "limit"]
 
 

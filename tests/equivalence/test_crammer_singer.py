@@ -1,4 +1,4 @@
-"""Crammer and Singer's machine: against scikit-learn, a slow reference and its own definition."""
+"""Crammer and Singer's classifier: compared with scikit-learn, a slow reference and its own definition."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Types 4, 5, 6 and 21 against LIBLINEAR itself, where it is installed: the same optimum, ours never worse."""
+"""Types 4, 5, 6 and 21 against LIBLINEAR itself, if it is installed: the same optimum, ours never worse."""
 
 import numpy as np
 import pytest

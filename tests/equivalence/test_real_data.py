@@ -1,4 +1,4 @@
-"""Engines on real data, where it is found beside the checkout."""
+"""Engines on real data, if it is found beside the checkout."""
 
 import lzma
 

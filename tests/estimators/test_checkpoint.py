@@ -1,4 +1,4 @@
-"""A fit that died goes on where it was saved, and only the same fit does."""
+"""A fit that died continues from where it was saved, and only the same fit does."""
 
 import pickle
 import warnings

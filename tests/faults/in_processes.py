@@ -1,4 +1,4 @@
-"""Run by test_processes.py in a process of its own: fits in children of all kinds. Prints a line for each."""
+"""Run by test_processes.py in a separate process: fits in children of all kinds. Prints a line for each."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Run by test_interrupt.py in a process of its own: fits without end, and Ctrl-C in the midst of each.
+"""Run by test_interrupt.py in a separate process: fits without end, and Ctrl-C in the middle of each.
 
 Prints, a line a case, what came of it as JSON.
 """

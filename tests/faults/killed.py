@@ -1,4 +1,4 @@
-"""Run by test_killed.py in a process of its own: forks children that train, convert and search, and kills them.
+"""Run by test_killed.py in a separate process: forks children that train, convert and search, and kills them.
 
 Everything is imported and compiled once, before the first fork. A child is killed at a random moment; the next one goes
 on with what it has left, until one reaches the end. Prints, one line per case, what came of it as JSON.

@@ -1,4 +1,4 @@
-"""Run by test_memory.py in a process of its own: small fits of every estimator. Prints resident memory, and threads."""
+"""Run by test_memory.py in a separate process: small fits of every estimator. Prints resident memory, and threads."""
 
 import sys
 from pathlib import Path

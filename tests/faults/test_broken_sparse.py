@@ -87,7 +87,7 @@ def test_broken_sparse_matrices(name):
 
 
 def test_broken_sparse_matrices_leave_the_process_alive():
-    """The same in a process of its own: a crash there is a failure here, not the end of all tests."""
+    """The same in a separate process: a crash there is a failure here, not the end of all tests."""
     code = (
         "import numpy as np\nfrom test_broken_sparse import BROKEN\nfrom hingeline import LinearSVC\n"
         "for name, (bad, _) in BROKEN.items():\n"

@@ -1,4 +1,4 @@
-"""Long calls on a thread of their own: their results and errors arrive, and Ctrl-C does not wait for them."""
+"""Long calls on a separate thread: their results and errors arrive, and Ctrl-C does not wait for them."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""When a certificate computes w afresh, and that it need not do so where it does not."""
+"""When a certificate recomputes w, and that it need not do so otherwise."""
 
 import numpy as np
 import pytest

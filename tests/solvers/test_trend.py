@@ -1,4 +1,4 @@
-"""Extrapolating a run: exact where it converges geometrically, and a budget that follows it."""
+"""Extrapolating a run: exact if it converges geometrically, and a budget that follows it."""
 
 from math import inf
 

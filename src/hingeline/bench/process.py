@@ -1,4 +1,4 @@
-"""Run a job in a process of its own, on one thread, and end it if it takes too long."""
+"""Run a job in a separate process, on one thread, and end it if it takes too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that is believed only where it is as it should be."""
+"""JSON that is accepted only if it is as it should be."""
 
 import json
 

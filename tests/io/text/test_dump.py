@@ -1,4 +1,4 @@
-"""What the writer refuses, where it writes, and what it leaves behind where it fails."""
+"""What the writer refuses, where it writes, and what it leaves behind if it fails."""
 
 import bz2
 import gzip

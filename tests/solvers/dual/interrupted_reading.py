@@ -1,4 +1,4 @@
-"""Run by test_out_of_core.py in a process of its own: a fit without end from files, and Ctrl-C in its midst."""
+"""Run by test_out_of_core.py in a separate process: a fit without end from files, and Ctrl-C in its middle."""
 
 import json
 import os
