@@ -127,5 +127,5 @@ def test_chunks_by_free_memory(library, monkeypatch):
     np.testing.assert_allclose(found[0].w, -found[1].w, atol=1e-6)
     np.testing.assert_allclose(found[0].w, found[2].w, atol=1e-6)
     monkeypatch.setattr(memory, "free_bytes", lambda place: bytes_for(100))
-    with pytest.raises(MemoryError, match="100 rows would fit"):
+    with pytest.raises(MemoryError, match="at most 100 rows"):
         batch(library, X, [y], [None], EVERY_LOSS["squared_hinge"](1.0), GAP)

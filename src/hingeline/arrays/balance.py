@@ -1,4 +1,4 @@
-"""Dual variables on a device that keep the condition of a free intercept: solvers/balance.py over arrays."""
+"""Makes dual variables on a device satisfy the constraint of a free intercept: solvers/balance.py over arrays."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SidesOnDevice:
 
 
 def precise_sum(xp: Any, x: Any) -> Any:
-    """Return the sum as if it were added up to twice as many digits: pairwise, with what each addition has lost."""
+    """Return the sum, added up in twice the precision: pairwise, with the rounding error of each addition."""
     lost = xp.zeros_like(x)
     while x.shape[0] > 1:
         if x.shape[0] % 2:

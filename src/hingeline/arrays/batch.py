@@ -1,7 +1,7 @@
 """Many problems over the same rows at once: classes one against the rest, values of C, folds as weights of the rows.
 
-As many as fit into memory are trained side by side (together.py). A problem is done when the stop rule is met as far as
-its sums tell; its certificate is then computed afresh, and it goes on if that says no. What is left in the end is
+As many as fit into memory are trained side by side (together.py). When a problem's sums meet the stop rule, its
+certificate is computed from scratch, and the problem goes on if that does not meet the rule. What is left in the end is
 trained alone.
 """
 
@@ -36,9 +36,9 @@ from .together import Matrices, Point, Together, uses_factors
 from .train import train_arrays
 
 MOST_STEPS, MOST_IF_SMOOTH, MOST_OF_SAMPLE = 150, 60, 25
-VECTORS = 16  # arrays with one entry per row and problem that are there at the same time
-HESSIANS = 4  # likewise, with an entry per pair of columns
-TINY_GAP = 1e-9  # relative: as accurately as rounding allows, or nearly, for problems as small as that
+VECTORS = 16  # arrays with one entry per row and problem that exist at the same time
+HESSIANS = 4  # likewise, with one entry per pair of columns
+TINY_GAP = 1e-9  # relative gap for tiny problems: nearly as accurate as rounding allows
 
 
 def can_train_together(rows: ArrayRows, loss: Loss, free: bool) -> bool:
@@ -65,9 +65,9 @@ def train_together(
     """Solve problems over the same rows by the rules of solver="auto", as many at a time as memory allows.
 
     ``make`` returns a problem by its number, when its turn comes. ``free`` leaves intercepts out of the regulariser.
-    ``starts`` are weights to begin at, a row per problem, the constant feature's last.
+    ``starts`` holds weights to begin at, one row per problem, the constant feature's last.
 
-    Raises MemoryError, with the number of rows that would fit, if there is no room for one.
+    Raises MemoryError, with the number of rows that would fit, if not even one problem fits.
     """
     size = most_together(make(0).rows)
     begun, solutions = perf_counter(), list[Solution]()
@@ -89,8 +89,8 @@ def train_one(
 ) -> Solution:
     """Solve one problem, as ``train_arrays`` does.
 
-    If weights are many and the loss is smooth, as a batch of one: all that has the size of a weight vector stays on the
-    device too.
+    With many weights and a smooth loss it is trained as a batch of one, so that everything of the size of a weight
+    vector stays on the device too.
     """
     many, is_watched = problem.rows.n_features >= LARGEST_FACTOR, callback is not None or stop.max_iter is not None
     if solver == AUTO and problem.loss.is_smooth and many and not (free or is_watched):
@@ -130,14 +130,14 @@ class _Batch:
         self._all = Matrices(Y, S, C, W, C, C, self._widths())
 
     def _check(self, C: Any) -> Data:
-        """Raise if a problem has nothing to train, or numbers that are too large; returns the sizes of the data."""
+        """Raise if a problem has nothing to train on, or numbers that are too large; returns the sizes of the data."""
         sums = to_numpy(self._xp.sum(C, axis=1))
         if not sums.all():
             self._problems[int(sums.argmin())].coordinated()
         return self._problems[int(sums.argmax())].coordinated().data
 
     def _unit(self, problem: ArrayProblem) -> float:
-        """Return the unit of widths of the smoothing."""
+        """Return the unit of smoothing widths."""
         if not problem.loss.is_regression:
             return 1.0
         return float(self._xp.mean(self._xp.abs(problem.y))) or 1.0
@@ -183,14 +183,14 @@ class _Batch:
         return [alone[k] if k in alone else self._solution(k, found[k], seconds) for k in range(len(self._problems))]
 
     def _begin_at(self, together: Together, starts: Matrix) -> Point:
-        """Go to weights near to the solutions."""
+        """Go to weights near the solutions."""
         for course in self._courses:
             course.begin_near()
         together.at.W, together.at.delta = self._rows.place.put(starts), self._widths()
         return together.begin()
 
     def _begin(self, together: Together) -> Point:
-        """Go to where a sample of the rows leads to, in problems that it is any good for."""
+        """Go to the solutions of a sample of the rows, in problems for which they help."""
         sample = together.sample()
         if sample is None:
             return together.begin()
@@ -223,9 +223,9 @@ class _Batch:
     def _sort(
         self, together: Together, point: Point, left: list[int], found: dict[int, _Certified], rest: dict[int, Any]
     ) -> tuple[list[int], Point]:
-        """Sort out what is done (``found``) and what is lost to rounding (``rest``); begin the others' next stages.
+        """Sort out problems that are done (``found``) or lost to rounding (``rest``); begin the others' next stages.
 
-        Returns their numbers, and where they are.
+        Returns the numbers of the others, and their point.
         """
         courses, numbers = self._courses, [Numbers.of(point, j) for j in range(len(left))]
         done = [j for j, k in enumerate(left) if courses[k].is_done(numbers[j])]
@@ -296,7 +296,7 @@ class _Batch:
 
 
 def _balanced(problem: ArrayProblem, alpha: Any) -> Any:
-    """Return dual variables that keep the condition of a free intercept."""
+    """Return dual variables that satisfy the constraint of a free intercept."""
     sides = SidesOnDevice(problem, alpha)
     balance(sides)
     return sides.alpha

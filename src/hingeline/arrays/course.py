@@ -26,7 +26,7 @@ from ..solvers.newton.smoothed import INNER, SMALLEST_DECREMENT
 from ..solvers.stop import Stop
 from .together import Point
 
-TIGHTER = 0.5  # times what was asked for, after an exact certificate has refuted a point
+TIGHTER = 0.5  # times the tolerance, after an exact certificate has refuted a point
 
 
 class Numbers(NamedTuple):
@@ -72,17 +72,17 @@ class Course:
         self._idle = self._failed = 0
 
     def refute(self) -> None:
-        """Ask for more: an exact certificate was not good enough."""
+        """Tighten the tolerance, since an exact certificate was not good enough."""
         self._asked *= TIGHTER
 
     def is_done(self, at: Numbers) -> bool:
-        """Tell whether the problem is solved, as far as its sums tell."""
+        """Tell whether the problem is solved, by its sums."""
         stop, gap = self._stop, at.gap + 0.5 * self._squared(at)
         self.by_gap = 0.0 < stop.gap_asked and gap <= self._asked * stop.gap_asked * (at.primal + self._settled)
         return self.by_gap or (stop.gap_tol is None and self._reached(at) < self._asked * stop.tol)
 
     def next_stage(self, at: Numbers) -> float:
-        """Return the factor of the width if a new stage is to begin, else 0."""
+        """Return the factor of the width if a new stage should begin, else 0."""
         if self._is_smooth:
             self.is_lost = at.promised <= SMALLEST_DECREMENT * at.length
             return 0.0
@@ -103,7 +103,7 @@ class Course:
         return self._narrowed(WIDER if failed else 1.0 if stays else NARROWER ** (1 + self._idle))
 
     def next_of_sample(self, at: Numbers) -> float | None:
-        """Return the same for a sample; None if that has told what it can."""
+        """Return the same for a sample; None if the sample has no more to tell."""
         if at.promised > LOOSE * (at.primal if self._is_smooth else at.gap):
             return 0.0
         return None if self._is_smooth or self.delta <= SAMPLE_DELTA * self._unit else self._narrowed(NARROWER)
@@ -117,11 +117,11 @@ class Course:
         self.delta = 1.0 if self._is_smooth else width * self._unit
 
     def begin_near(self) -> None:
-        """Begin with a smaller width, at weights that are near to the solution."""
+        """Begin with a smaller width, at weights near the solution."""
         self.begin_afresh(WIDTH_SHARE)
 
     def _squared(self, at: Numbers) -> float:
-        """Return |w - Z' alpha|^2 as in solvers/newton/regulariser.py: a free intercept's entry counts by its price."""
+        """Return |w - Z' alpha|^2 as in solvers/newton/regulariser.py, where a free intercept counts by its cost."""
         if self._bias == 0.0:
             return at.distance
         return at.distance + (self._longest * at.lacking / self._bias) ** 2 - at.lacking * at.lacking

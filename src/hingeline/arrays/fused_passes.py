@@ -5,7 +5,7 @@ float64 (``NUMBERS``), since Triton takes plain ones for float32. Arrays may hav
 second axis of a grid counts problems (fused_many.py).
 
 The step along a line is found on the device: the derivatives at a ladder of steps, a bracket of the minimum, a finer
-ladder within it, and once more. The coordinator is told the step, the slope that is left there, and the responses.
+ladder within it, and once more. The coordinator receives the step, the slope that is left there, and the responses.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def respond_kernel(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Row p of ``sums``: the responses of the rows that program p sees."""
     problem = 0
-    if MANY:  # of one problem, Triton is to know that arrays are aligned
+    if MANY:  # for one problem, Triton should know that arrays are aligned
         problem = tl.program_id(1).to(tl.int64)
     numbers += problem * n_numbers
     tau, inverse = tl.load(numbers), tl.load(numbers + 1)
@@ -198,7 +198,7 @@ def processors(device: Any) -> int:
 
 
 def room_for_sums(device: Any, n_problems: int, n: int, block: int, programs: int, *shape: int) -> Any:
-    """Return room for what programs sum up over blocks of n rows, a row for each, for each problem."""
+    """Return an array for the sums of programs over blocks of n rows: one row per program, for each problem."""
     each = max(1, min(triton.cdiv(programs, n_problems), triton.cdiv(n, block)))
     return torch.empty((n_problems, each, *shape), dtype=torch.float64, device=device)
 
@@ -217,7 +217,7 @@ class FusedPasses(Passes):
         self._processors = processors(problem.place.device)
 
     def _sums(self, n: int, block: int, per_processor: int, *shape: int) -> Any:
-        """Return room for what programs sum up, a row for each."""
+        """Return an array for the sums of programs, one row per program."""
         return room_for_sums(self._place.device, 1, n, block, per_processor * self._processors, *shape)[0]
 
     def _numbers(self, tau: float, delta: float, *more: float) -> Any:

@@ -1,7 +1,7 @@
 """Conjugate gradients for Newton's equations of several problems over the same rows, side by side on the device.
 
-The device is asked how far it is after every few products only. In between, PyTorch on CUDA replays a graph of what it
-has done before: one launch instead of a dozen per product.
+The host asks the device for its progress only after every few products. In between, PyTorch on CUDA replays a graph of
+what it has done before: one launch instead of a dozen per product.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Gradients:
         self._rounds, self._replayed = 0, dict[tuple[int, ...], _Replayed]()
 
     def solve(self, S: Any, R: Any, enough: Vector) -> Any:
-        """Return P with (I + X' S_k X) P_k = -R_k, up to a rest that is at most ``enough`` long in each problem."""
+        """Return P with (I + X' S_k X) P_k = -R_k, up to a residual of length at most ``enough`` in each problem."""
         xp, place = self._xp, self._rows.place
         D = self._preconditioner.divisors(S, self._regularised)
         Z = self._preconditioner.apply(R, D)

@@ -1,7 +1,7 @@
 """The verbs of the losses (kernels/losses/verbs.py) over whole arrays of any namespace.
 
-``C`` has one entry per row, 0 if the row does not respond, or a single entry for all rows. Verbs that a row of no
-weight must not see divide by C: such rows get 0 there.
+``C`` has one entry per row, 0 if the row does not respond, or a single entry for all rows. Verbs that divide by C
+return 0 for rows without weight.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class ArrayLoss:
         return self.xp.where(x > 0.0, x, self.xp.zeros_like(x))
 
     def _unless(self, flags: Any, x: Any) -> Any:
-        """Return x, and 0 where ``flags`` are set."""
+        """Return x, with 0 where ``flags`` are set."""
         return self.xp.where(flags, self.xp.zeros_like(x), x)
 
     def _over_C(self, x: Any, C: Any) -> Any:
@@ -123,7 +123,7 @@ class ArraySquaredHinge(_Smooth):
 
 
 class ArrayLogistic(_Smooth):
-    """The logistic loss, safe where exponentials and logarithms meet their ends."""
+    """The logistic loss, numerically safe at both ends of exponentials and logarithms."""
 
     def missing(self, y: Any, f: Any) -> Any:  # noqa: D102
         return -y * f

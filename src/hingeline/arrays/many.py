@@ -11,7 +11,7 @@ from ..kernels.losses import Loss
 from .losses import array_loss
 from .namespace import Place, is_fused
 
-MOST_SEARCHED = 24  # steps along a line that are looked at, one after the other
+MOST_SEARCHED = 24  # steps along a line that are tried, one after the other
 
 
 class ManyVectors(NamedTuple):
@@ -28,7 +28,7 @@ class ManyVectors(NamedTuple):
 
 
 class ManyFound(NamedTuple):
-    """What rows respond to their margins.
+    """The responses of the rows to their margins.
 
     Attributes
     ----------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .namespace import Place
 
-SHARE = 0.6  # of the free memory that may be taken
-UNKNOWN = 1 << 31  # bytes that are believed to be free if the library cannot tell
+SHARE = 0.6  # fraction of the free memory that may be taken
+UNKNOWN = 1 << 31  # bytes that are assumed to be free if the library cannot tell
 
 
 def free_bytes(place: Place) -> int:
@@ -25,12 +25,12 @@ def free_bytes(place: Place) -> int:
 def largest_batch(place: Place, n_rows: int, vectors: int, others: int = 0) -> int:
     """Return how many problems of ``n_rows`` fit; raises if none does.
 
-    Each has so many ``vectors`` with an entry per row, and ``others`` numbers besides, all of float64.
+    Each has this many ``vectors`` with one entry per row, and ``others`` more numbers, all of float64.
     """
     room, each = SHARE * free_bytes(place), 8 * (n_rows * vectors + others)
     if room < each:
         raise MemoryError(
-            f"{n_rows:,} rows need {each / 1e9:.1f} GB on {place.name} beside X, of which {room / 1e9:.1f} GB can be "
-            f"taken: {max(0, int((room / 8 - others) / vectors)):,} rows would fit."
+            f"{n_rows:,} rows need {each / 1e9:.1f} GB on {place.name} besides X, but only {room / 1e9:.1f} GB are "
+            f"available: train on at most {max(0, int((room / 8 - others) / vectors)):,} rows, or on the CPU."
         )
     return int(room // each)

@@ -22,7 +22,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, X: Any) -> Place:
-        """Return where X lives; a sparse matrix of CuPy's counts as an array of CuPy's."""
+        """Return where X lives; CuPy's sparse matrices count as CuPy arrays."""
         dense = X.data if type(X).__module__.startswith("cupyx.") else X
         return cls(compat.array_namespace(dense), compat.device(dense))
 
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
     @property
     def is_torch_cuda(self) -> bool:
-        """Whether arrays are PyTorch's, on a GPU of NVIDIA's."""
+        """Whether arrays are PyTorch's, on an NVIDIA GPU."""
         return compat.is_torch_namespace(self.xp) and self.device.type == "cuda"
 
     def put(self, values: Any, dtype: Any = None) -> Any:
@@ -48,9 +48,9 @@ class Place(NamedTuple):
 
 
 def solve_positive(xp: Any, H: Any, B: Any) -> Any:
-    """Return H^-1 B for a stack of positive definite matrices; anything if rounding makes one of them none.
+    """Return H^-1 B for a stack of positive definite matrices; undefined if rounding has made one of them indefinite.
 
-    PyTorch is not asked whether it could factor them: the answer would have to be waited for.
+    PyTorch is not asked whether it could factor them, since that would have to wait for the device.
     """
     if compat.is_torch_namespace(xp):
         return xp.cholesky_solve(B, xp.linalg.cholesky_ex(H)[0])
@@ -64,7 +64,7 @@ def is_fused(place: Place) -> bool:
 
 @contextmanager
 def no_warnings() -> Iterator[None]:
-    """Show no warnings within."""
+    """Suppress warnings inside the block."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

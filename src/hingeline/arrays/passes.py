@@ -26,7 +26,7 @@ class Vectors(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the rows respond to their margins.
+    """The responses of the rows to their margins.
 
     Attributes
     ----------
@@ -81,9 +81,9 @@ class Passes:
     def search(
         self, vectors: Vectors, line: Line, delta: float, afresh: bool, known: Any = None
     ) -> tuple[Any, Found, Any]:
-        """Return the step along a line with the slope that is left there, and what the rows respond to it.
+        """Return the step along a line with the slope that is left there, and the responses of the rows to it.
 
-        Last comes what the search knows, for another one that goes on from there.
+        The last item is the state of the search, from which another one can continue.
         """
         raise NotImplementedError
 

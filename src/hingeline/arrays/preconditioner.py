@@ -1,7 +1,7 @@
 """What conjugate gradients of several problems over the same rows are preconditioned by.
 
-The Hessians are I + Z' S_k Z. If columns are not too many, all of them are near to I + c_k X'X, with c_k the mean of
-S_k: the eigenvectors of X'X serve all problems and all steps. Else the diagonals do.
+The Hessians are I + Z' S_k Z. If there are not too many columns, I + c_k X'X approximates all of them, with c_k the
+mean of S_k: the eigenvectors of X'X serve all problems and all steps. Otherwise the diagonals do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Preconditioner:
         return self._xp.where(D > 0.0, D, 1.0 + 0.0 * D)
 
     def apply(self, R: Any, D: Any) -> Any:
-        """Return about the inverse Hessians times R."""
+        """Return approximately the inverse Hessians times R."""
         return R / D
 
 

@@ -1,4 +1,4 @@
-"""A problem whose rows are on a device, and what the coordinator knows of it."""
+"""A problem whose rows are on a device, and what the coordinator knows about it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ArrayProblem:
         return xp.where(self.q > 0.0, alpha, at_zero)
 
     def coordinated(self) -> Problem:
-        """Return what an engine works on in the place of the problem: its sizes, and no rows. Raises if it has none."""
+        """Return what an engine works on instead of the problem: its sizes, without rows. Raises if it has none."""
         xp, rows, loss = self.place.xp, self.rows, self.loss
         loss.check()
         at_zero = float(xp.max(xp.abs(self.y))) if loss.is_regression else 1.0

@@ -131,7 +131,7 @@ class ArrayRows(ABC):
 
 
 def product_of_columns(xp: Any, A: Any, B: Any) -> Any:
-    """Return A'B; of many rows and few columns by chunks, so that there is enough to do at the same time."""
+    """Return A'B; with many rows and few columns by chunks, so that there is enough parallel work."""
     n, d = A.shape
     if d > NARROW or n < 2 * CHUNK:
         return xp.matmul(A.T, B)
@@ -164,7 +164,7 @@ class DenseArrayRows(ArrayRows):
         self._is_wide = X.dtype == self.place.xp.float64
 
     def _tiles(self, copied: bool = True) -> Iterator[slice]:
-        """Yield ranges of rows that are small enough to be copied; all rows if those of float64 need not be."""
+        """Yield ranges of rows that are small enough to be copied; all rows if float64 rows need no copy."""
         rows = max(1, TILE // max(1, self.n_features)) if copied or not self._is_wide else self.n_rows
         for begin in range(0, self.n_rows, rows):
             yield slice(begin, min(begin + rows, self.n_rows))

@@ -24,7 +24,7 @@ from .passes import Found, Vectors, passes_of
 from .problem import ArrayProblem
 from .rows import chosen_rows
 
-FIRST_TAUS = np.array([1.0, 0.5, 0.25, 2.0, 0.75, 0.125, 1.5, 4.0])  # steps to look at first: each question costs
+FIRST_TAUS = np.array([1.0, 0.5, 0.25, 2.0, 0.75, 0.125, 1.5, 4.0])  # steps to try first, in one call: calls cost time
 NO_TAUS = np.empty(0)
 SEARCHES = 3  # on the device, each going on from where the last one ended
 
@@ -42,7 +42,7 @@ class ArrayShards(Shards):
         self.longest, self.bias = sqrt(problem.range_of_q[1]), rows.bias
         self._between, self._passes = between, passes_of(problem)
         self._found: tuple[float, bool, Found, Any] | None = None  # what the rows respond to the step just found
-        self._afresh = False  # whether the last responses were asked for with all of Z' alpha
+        self._afresh = False  # whether the last responses came with all of Z' alpha
 
     def _read(self, *arrays: Any) -> list[Any]:
         """Bring small arrays back, all at once; those of no dimension as floats."""
@@ -256,7 +256,7 @@ class ArrayShards(Shards):
 
     def losses_at_zero(self) -> float:  # noqa: D102
         verbs, y = self.problem.verbs, self.problem.y
-        if not self.loss.is_regression:  # all labels miss the same
+        if not self.loss.is_regression:  # all labels have the same margin
             one = self.problem.place.full((1,), 1.0)
             return self.problem.sum_C * float(verbs.primal_terms(verbs.missing(one, 0.0 * one), one)[0])
         return float(self.problem.place.xp.sum(verbs.primal_terms(verbs.missing(y, 0.0 * y), self.problem.C)))

@@ -1,7 +1,7 @@
 """A sparse X on a device: matrices in CSR form, PyTorch's or CuPy's.
 
-There is a transposed copy, so that products need no atomic additions. Values stay as they are given: float32 is
-widened tile by tile, and the result is kept only if there is a single tile.
+There is a transposed copy, so that products need no atomic additions. Values keep their type: float32 is widened tile
+by tile, and the result is kept only if there is a single tile.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from .namespace import solve_positive, to_numpy
 from .rows import ArrayRows, chosen_rows
 
 FEW_COLUMNS = 128  # up to which a Hessian per problem is cheap, if the loss is smooth
-FORCING, GAINED = (0.05, 0.3), 0.9  # what conjugate gradients may leave of the residual, as a share
-ENOUGH = 0.5  # times the square root of the gap that is asked for: what they may leave in any case
+FORCING, GAINED = (0.05, 0.3), 0.9  # fraction of the residual that conjugate gradients may leave
+ENOUGH = 0.5  # times the square root of the requested gap: what they may leave in any case
 LINE_ACCURACY, SMOOTH_LINE_ACCURACY = 1e-3, 0.2
 
 
@@ -32,7 +32,7 @@ class Point(NamedTuple):
 
     Attributes
     ----------
-    violation, losses, gap : what the responses leave, w and Z' alpha being the same
+    violation, losses, gap : what the responses leave if w were Z' alpha
     band : sum of the band's entries
     length : squared length of w, without a free intercept
     distance : squared length of the residual w - Z' alpha
@@ -91,7 +91,7 @@ class Together:
     alpha : matrix
         The responses there.
     gap_asked : float
-        The relative gap that is asked for, or 0: no equation is solved more accurately than it needs.
+        The requested relative gap, or 0: no equation is solved more accurately than it needs.
     """
 
     def __init__(self, rows: ArrayRows, loss: Loss, at: Matrices, free: bool, gap_asked: float = 0.0) -> None:
@@ -139,7 +139,7 @@ class Together:
         return point
 
     def _forced(self, point: Point) -> Vector:
-        """Return how long the rest of each of Newton's equations may be: little, if the last step has gained much."""
+        """Return how long the residual of each Newton equation may be: short, if the last step has gained much."""
         lengths = np.sqrt(point.distance)
         before, self._lengths = self._lengths if self._lengths.shape == lengths.shape else lengths, lengths
         gained = np.minimum(lengths, before) / np.where(before > 0.0, before, 1.0)
@@ -186,7 +186,7 @@ class Together:
         self._lengths, self._enough = self._lengths[which], self._enough[which]
 
     def model(self, k: int, by_alpha: bool) -> Any:
-        """Return the weights of problem ``k``, those of its dual variables if they are to be ``by_alpha``."""
+        """Return the weights of problem ``k``: Newton's own, or those of its dual variables (``by_alpha``)."""
         w, v = self.at.W[k, :], self._V[k, :]
         if not by_alpha:
             return w
@@ -199,7 +199,7 @@ class Together:
         return to_numpy(self._xp.sum(verbs.primal_terms(m, at.C), axis=1))
 
     def sample(self) -> Together | None:
-        """Return the same problems for a sample of the rows, C scaled up; None if that is not worth it."""
+        """Return the same problems for a sample of the rows, with C scaled up; None if that does not pay."""
         xp, rows, at = self._xp, self.rows, self.at
         step = sample_step(self.loss, rows.n_rows, rows.n_features + 1) if rows.can_sample else 1
         if step == 1:

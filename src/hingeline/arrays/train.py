@@ -56,7 +56,7 @@ def train_arrays(
     if solver == AUTO and not free:
         stop = stop.or_enough(problem.loss)
     level = 0.0
-    if free and problem.loss.is_regression:  # the intercept follows the targets wherever they are
+    if free and problem.loss.is_regression:  # the intercept absorbs any shift of the targets
         level = _median(problem)
         problem = replace(problem, y=problem.y - level)
     clock = Clock(stop.max_time, None)
@@ -83,7 +83,7 @@ def train_arrays(
 
 
 def _better(state: State, run: Run, phases: list[Phase], stop: Stop) -> Solution:
-    """Go on until the gap is good: the violation of the rows says little about a free intercept."""
+    """Continue until the gap is good: the violation of the rows says little about a free intercept."""
     goal = replace(stop, gap_tol=GOOD_GAP)
     state.near, state.resumed = Near(state.w.copy(), inf), True
     run.stop = goal

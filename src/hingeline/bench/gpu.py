@@ -1,4 +1,4 @@
-"""Seconds on a GPU, warm and with the data there, beside the CPU's engines and PyTorch's L-BFGS."""
+"""Seconds on a GPU, warm and with the data there, compared with the CPU's engines and PyTorch's L-BFGS."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def made(torch: Any, n_rows: int, device: str) -> tuple[Any, Any]:
 
 
 class GpuBench:
-    """Trains on ``device``, and what is to be compared with it."""
+    """Trains on ``device``, and with what it is compared with."""
 
     def __init__(self, device: str, deadline: float) -> None:
         import torch
@@ -127,7 +127,7 @@ class GpuBench:
         return (self._now() - begun if state["best"] <= goal else inf), int(state["calls"])
 
     def passes(self, rows: ArrayRows) -> list[Pass]:
-        """Return what the passes over all rows take, beside a copy of as many bytes."""
+        """Return how long passes over all rows take, compared with a copy of as many bytes."""
         torch, n = self._torch, rows.n_rows
         w, a = (torch.randn(size, dtype=torch.float64, device=self._device) for size in (rows.n_features + 1, n))
         there = torch.empty(1 << 28 if self._device.startswith("cuda") else 1 << 22, device=self._device)

@@ -1,4 +1,4 @@
-"""``hingeline bench gpu``: seconds on a GPU beside the CPU's engines and PyTorch's L-BFGS."""
+"""``hingeline bench gpu``: seconds on a GPU, compared with the CPU's engines and PyTorch's L-BFGS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LBFGS = "L-BFGS"
 
 def add_parser(kinds: Any, run: Any, add_common: Any) -> None:
     """Add the experiment to the subparsers ``kinds``."""
-    text = "Seconds to the certificate on a GPU, warm, data there; beside them the CPU's engines and PyTorch's L-BFGS."
+    text = "Seconds to the certificate on a GPU, warm, with the data there, compared with the CPU and PyTorch's L-BFGS."
     parser = kinds.add_parser("gpu", help="training on a GPU", description=text, formatter_class=HelpFormatter)
     add_common(parser, deadline=60.0)
     parser.add_argument("--loss", choices=("hinge", "squared_hinge", "logistic"), default="hinge")

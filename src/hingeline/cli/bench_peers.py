@@ -1,4 +1,4 @@
-"""``hingeline bench peers``: time to equal quality, beside other solvers."""
+"""``hingeline bench peers``: time to equal quality, compared with other solvers."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ With w the weights of all dual variables and Delta the changes of those of this 
 
     max over Delta   sum_i -conjugate_i(alpha_i + Delta_i) - <w, Z' Delta> - sigma |Z' Delta|^2 / 2.
 
-In units of sigma, beta = sigma (alpha + Delta), it is an ordinary problem: the same loss with sigma C_i in the place of
+In units of sigma, beta = sigma (alpha + Delta), it is an ordinary problem: the same loss with sigma C_i instead of
 C_i, at the weights u = w + Z'(beta - sigma alpha). So the kernels of one machine solve it as they are.
 """
 

@@ -247,7 +247,7 @@ class Host:
         return alpha
 
     def do(self, message: Message) -> Reply:
-        """Do what a message asks for."""
+        """Execute a message."""
         watch = Stopwatch()
         try:
             calls = message.calls
@@ -263,7 +263,7 @@ class Host:
             return Reply(error=error)
 
     async def do_all(self, message: Message, below: tuple[Branch, ...]) -> Reply:
-        """Do what a message asks for, let the hosts below do it at the same time, and add up."""
+        """Execute a message, let the hosts below do so at the same time, and add up the replies."""
         loop = asyncio.get_running_loop()
         own = loop.run_in_executor(self._worker.executors["actor"], self.do, message)
         return merged_replies([*await asyncio.gather(own, *(self._ask(branch, message) for branch in below))])

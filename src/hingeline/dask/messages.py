@@ -15,7 +15,7 @@ OPEN = "open"  # the verb that begins a problem, if it is the first of a message
 
 @dataclass(frozen=True)
 class Message:
-    """Verbs that are to be done, one after the other, for one problem."""
+    """Verbs to execute, one after the other, for one problem."""
 
     problem: str
     calls: tuple[Call, ...]

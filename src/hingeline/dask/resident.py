@@ -186,7 +186,7 @@ class Resident:
             shards.set_alpha(alpha)
 
     def drop_copies(self, numbers: list[int]) -> None:
-        """Forget copies that nobody asks for any more."""
+        """Drop copies that are no longer needed."""
         for number in numbers:
             self._copies.pop(number, None)
 

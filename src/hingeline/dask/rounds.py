@@ -199,7 +199,7 @@ class Hosts:
             self._begun(new, name, opened.spec, opened.start, opened.delta)
 
     def cancel(self) -> None:
-        """End what hosts are doing, and let go of them: nothing is left behind on the workers."""
+        """Stop what hosts are doing and release them: nothing is left behind on the workers."""
         self._calls.tell(self._places, "cancel")
         self.release()
 

@@ -128,7 +128,7 @@ def choose(summary: Summary, problem: Problem, solver: str, stop: Stop, cluster:
 
 
 def plan(summary: Summary, problem: Problem, method: str, stop: Stop, cluster: Cluster, free: bool) -> list[Phase]:
-    """Return the phases of a method that goes by rounds."""
+    """Return the phases of a method that works in rounds."""
     costs = estimates(summary, problem, stop, cluster)
     newton = Phase(NEWTON_CG if problem.loss.is_smooth and problem.data.n_features >= LARGEST_FACTOR else NEWTON, stop)
     if method == COCOA:

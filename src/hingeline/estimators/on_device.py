@@ -72,7 +72,7 @@ def fit_rows_on_device(estimator: Any, rows: DeviceSet, starts: Vector | None) -
 
 
 def _goes_together(estimator: Any, rows: DeviceSet, loss: Loss) -> bool:
-    """Tell whether all classes are trained at the same time: nobody watches, and the batch can train the problem."""
+    """Tell whether all classes are trained at the same time: there is no callback, and the batch can train them."""
     is_watched = estimator.verbose or getattr(estimator, "_skl_callbacks", ())
     return not is_watched and trains_together(estimator, rows, loss)
 

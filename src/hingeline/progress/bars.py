@@ -36,7 +36,7 @@ class Bar:
         return now() - self.started
 
     def line(self) -> Line | None:
-        """Return what is to be drawn now; None if nothing is."""
+        """Return what to draw now; None if nothing."""
         return Line(self.title, None, duration(self.elapsed))
 
 
@@ -87,7 +87,7 @@ class FitBar(Bar):
             self._gap = (progress.objective - progress.lower_bound) / progress.objective
 
     def line(self) -> Line:
-        """Return what is to be drawn now."""
+        """Return what to draw now."""
         progress, elapsed = self._latest, self.elapsed
         if progress is None:
             return Line(self.title, None, duration(elapsed))
@@ -124,7 +124,7 @@ class StepsBar(Bar):
         self._at = now()
 
     def line(self) -> Line:
-        """Return what is to be drawn now."""
+        """Return what to draw now."""
         left = inf
         if self.done:
             rate = (self._at - self.started) / self.done
@@ -148,7 +148,7 @@ class CountBar(Bar):
         self._report = (done, total)
 
     def line(self) -> Line | None:
-        """Return what is to be drawn now."""
+        """Return what to draw now."""
         if self._report is None:
             return None
         (done, total), elapsed = self._report, self.elapsed

@@ -163,7 +163,7 @@ class ChoosesC(BaseEstimator):
         return self._study(self._read(X, y, sample_weight), {})
 
     def _check_parameters(self) -> None:
-        """Raise if a parameter asks for what there is not."""
+        """Raise if a parameter asks for something that is not available."""
 
     def _study(self, rows: TrainingSet, params: dict[str, Any]) -> Study:
         self._check_parameters()

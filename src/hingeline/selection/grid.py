@@ -69,7 +69,7 @@ class Grid:
     Attributes
     ----------
     best : list of list of Reached, or None
-        By fold and problem, after ``run``, if they are to be kept and all of them are known.
+        By fold and problem, after ``run``, if ``keeps_best`` is set and all of them are known.
     """
 
     def __init__(

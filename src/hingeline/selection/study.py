@@ -37,7 +37,7 @@ class Study:
     solver, stop, seed, free_intercept
         How each problem is trained.
     joint : Joint or None
-        The problem of all classes at once, if there is one in the place of ``problem_at``.
+        The problem of all classes at once, if there is one instead of ``problem_at``.
     """
 
     data: Data

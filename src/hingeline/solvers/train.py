@@ -230,7 +230,7 @@ class Training:
         return certificate, sqrt(self._state.problem.data.largest_q) * sqrt(squared_length(w))
 
     def _weights(self) -> np.ndarray:
-        """Return the weights of the present dual variables."""
+        """Return the weights of the current dual variables."""
         with self._run.clock.finishing():
             return self._state.shards.weights()
 

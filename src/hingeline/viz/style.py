@@ -90,7 +90,7 @@ def used_lines(ax: Axes) -> int:
 def finish(ax: Axes, lines: Sequence[Any] = (), meanings: Mapping[str, Any] | None = None) -> None:
     """Draw a grid, and a legend of a few ``lines`` and of what styles of lines mean.
 
-    Many names stand beside the axes, where they hide nothing; too many are left out.
+    Many names are written beside the axes, where they hide nothing; too many are left out.
     """
     from matplotlib.lines import Line2D
 

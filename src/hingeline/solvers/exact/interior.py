@@ -5,7 +5,7 @@ Problem    min_w   sum_j (R_j w_j^2/2 + q_j w_j) + sum_g U_g max(0, max_{i in g}
 
 Every loss and penalty that is piecewise linear or quadratic is a sum of such pieces. With dual variables a >= 0, xi for
 what a group loses (delta a for a piece of the second sum), r = xi - m >= 0 and s = U - sum a >= 0, the conditions of
-optimality are  R w + q = Z'a,  a r = 0,  s xi = 0.  Newton's method solves them with mu in the place of 0, for ever
+optimality are  R w + q = Z'a,  a r = 0,  s xi = 0.  Newton's method solves them with mu instead of 0, for ever
 smaller mu (Mehrotra, 1992). Neither scales nor dependent columns matter: there are enough digits.
 """
 

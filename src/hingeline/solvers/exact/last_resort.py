@@ -3,7 +3,7 @@
 If rounding has ended an engine at a large gap, there may still be a good model in float64: the optimum to more digits,
 rounded. If rounding costs too much (at large C, or if columns cancel each other), margins get room for rounding, and
 weights are rounded one after the other, the coarsest first. The others are solved for again each time, so that they
-compensate for the rounding. At last all are rounded together.
+compensate for the rounding. Finally all are rounded together (lattice.py).
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _one_by_one(pieces: Any, point: Point, check: Callable[[], None]) -> Vector 
         j = int(np.argmax(np.spacing(np.abs(out[left])) * largest[left]))
         own = left.pop(j)
         values = [float(out[own])]
-        if len(left) == out.size - 1:  # what the first one costs nothing makes good: the other side may be less
+        if len(left) == out.size - 1:  # nothing compensates for the first one: rounding it the other way may cost less
             values.append(float(np.nextafter(values[0], inf if Decimal(values[0]) < point.w[j] else -inf)))
         given = [pieces.without(j, Decimal(value)) for value in values]
         solved = [(found.value, k, found) for k in range(len(given)) if (found := given[k].solved(check)) is not None]

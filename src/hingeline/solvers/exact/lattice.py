@@ -1,9 +1,9 @@
-"""Numbers of float64 that together are nearer to what they stand for than each of them is by itself.
+"""Rounds several numbers to float64 together, so that sums of them are more accurate than if each is rounded alone.
 
-A change of k_j units in the last place of each number moves sums of products by sum_j k_j s_j z_j. Rounding each by
-itself misses such a sum by about s_j z_j, but other integers k may come nearer by orders of magnitude if there are more
+A change of k_j units in the last place of each number moves sums of products by sum_j k_j s_j z_j. Rounding each number
+alone misses such a sum by about s_j z_j, but other integers k may be closer by orders of magnitude if there are more
 numbers than sums, or if columns depend on each other. They are found by reducing the lattice of all changes, each with
-its price (Lenstra, Lenstra and Lovasz, 1982), and rounding in the reduced basis (Babai, 1986).
+its cost (Lenstra, Lenstra and Lovasz, 1982), and rounding in the reduced basis (Babai, 1986).
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from ...kernels.types import Matrix, Vector
 from .decimals import ZERO, Cholesky, Decimals, decimals, floats
 
 ROWS_PER_TARGET = 3  # numbers that change for each component of the target
-MOST_UNITS = 2.0**20  # by which a number changes, about
+MOST_UNITS = 2.0**20  # about the most units by which a number changes
 LOVASZ, MOST_SWAPS, MOST_PASSES = 0.9, 5_000, 6
 SWAPS_BETWEEN_CHECKS = 50
-TINIEST = 1e-300  # square of a length that is none
+TINIEST = 1e-300  # squared length that counts as zero
 
 _integers = np.frompyfunc(Decimal, 1, 1)
 
 
 class Lattice(NamedTuple):
-    """A reduced basis: vectors as rows, and the integers that make them from the vectors it was made of."""
+    """A reduced basis: its vectors as rows, and the integers that combine them from the original vectors."""
 
     basis: Decimals
     units: Decimals
 
     def nearest(self, target: Decimals) -> Decimals:
-        """Return integers, for the vectors that the basis was made of, whose combination is near to ``target``."""
+        """Return integers whose combination of the original vectors is near ``target``."""
         k = np.zeros(len(self.units), dtype=object)
-        for _ in range(2):  # what float64 makes of it the first time is seen the second time
+        for _ in range(2):  # the second time corrects the rounding of the first
             for i, times in enumerate(_nearest_plane(floats(self.basis), floats(target))):
                 target, k = target - int(times) * self.basis[i], k + int(times) * self.units[i]
         return k
 
 
 def lattice(vectors: Decimals, check: Callable[[], None]) -> Lattice:
-    """Return a reduced basis of the lattice of the rows; ``check`` is called now and then."""
+    """Return a reduced basis of the lattice of the rows; ``check`` is called at intervals."""
     n = len(vectors)
     units = np.array([[int(i == j) for j in range(n)] for i in range(n)], dtype=object)
-    for _ in range(MOST_PASSES):  # float64 sees the largest parts alone, which are gone after each pass
+    for _ in range(MOST_PASSES):  # float64 only sees the largest parts, and each pass removes them
         change = _reduced(floats(vectors), check)
         if change is None:
             break
@@ -70,9 +70,9 @@ def nearer(
 ) -> Vector:
     """Return numbers like ``a``, within their limits, whose Z'a is the target up to about ``accuracy``.
 
-    ``price`` is what it costs to change each number by one, as a share of what may be spent. Those that change are
-    first moved away from their limits by these ``units``, so that each can go either way; those with most room make
-    good for that.
+    ``price`` is the cost of changing each number by one, as a fraction of what may be spent. The numbers that change
+    are first moved away from their limits by these ``units``, so that each can go either way; those with the most room
+    compensate for that.
     """
     (low, high), s = limits, np.spacing(np.abs(a))
     room = units * s
@@ -129,7 +129,7 @@ def _reduced(B: Matrix, check: Callable[[], None]) -> Decimals | None:
 
 
 def _nearest_plane(B: Matrix, target: Vector) -> Vector:
-    """Return the integers whose combination of the rows of a reduced basis is near to ``target``."""
+    """Return the integers whose combination of the rows of a reduced basis is near ``target``."""
     out = np.zeros(len(B))
     if not (np.isfinite(B).all() and np.isfinite(target).all()):
         return out

@@ -24,7 +24,7 @@ from .rows import ExactRows, weights_and_variables
 NOTHING = Decimal("1e-20")  # a weight whose contribution to scores is below this fraction of the largest is zero
 LEAST_ROOM = Decimal("0.01")  # least fraction of their bounds that dual variables keep
 MOST_ROOMS, MOST_SHRINKS = 5, 20
-ACCURATE = 1e-6  # share of its bound that rounding may make of v_j
+ACCURATE = 1e-6  # rounding error of v_j that is allowed, as a fraction of its bound
 SHRUNK = 1.0 - 2.0**-52
 
 
@@ -108,7 +108,7 @@ class ExactPenalised(ExactRows):
         return self.pieces._replace(U=room * self.pieces.U)
 
     def _excess(self, alpha: Vector) -> Decimal:
-        """Return by what share |v_j| exceeds l1_j at the most, if l2_j = 0."""
+        """Return the largest fraction by which |v_j| exceeds l1_j, if l2_j = 0."""
         v = np.abs(self._Z.T @ decimals(alpha[self._which]))
         return max(
             (v_j / l1 - 1 for v_j, l1, l2 in zip(v, self._l1, self._R, strict=True) if l1 and not l2), default=ZERO

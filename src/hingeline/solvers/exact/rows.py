@@ -106,9 +106,9 @@ class ExactRows:
     def _on_lattice(
         self, a: Vector, alpha: Decimals, limits: list[tuple[float, float]], at: Point, check: Callable[[], None]
     ) -> Vector:
-        """Return dual variables whose Z'a is as near to the optimal one as counts, if that of ``a`` is not.
+        """Return dual variables whose Z'a is close enough to the optimal one, if that of ``a`` is not.
 
-        To leave its limit costs a row its margin.
+        Leaving its limit costs a row its margin.
         """
         value, target = float(at.value), self._Z.T @ alpha
         accuracy = self._accuracy(a, value)
@@ -127,7 +127,7 @@ class ExactRows:
         return best
 
     def _accuracy(self, a: Vector, value: float) -> Vector:
-        """Return what each component of Z'a may miss."""
+        """Return by how much each component of Z'a may be off."""
         unbalanced = UNBALANCED * np.abs(a).sum()
         return np.array([sqrt(SPENT * value * R) if R else unbalanced for R in floats(self._R).tolist()])
 
@@ -155,9 +155,9 @@ def _within(a: float, low: float, high: float) -> float:
 def settled(rounded: Vector, alpha: Decimals, Z: Decimals, limits: list[tuple[float, float]], cost: Vector) -> Vector:
     """Return dual variables in float64 whose Z'alpha is nearer to that of ``alpha`` than the ``rounded`` ones' is.
 
-    Variables inside of their ``limits`` take what is missing, in proportion to their squares, so that none changes by
-    more than a little; if they are few, also those at a limit that it ``cost`` least to leave. First all of them do,
-    then ever fewer, those with the finest last digits.
+    Variables inside their ``limits`` take what is missing, in proportion to their squares, so that none changes by more
+    than a little; if there are few, so do those at a limit that ``cost`` least to move. First all of them do, then ever
+    fewer, those with the finest last digits.
     """
     (low, high), d = np.array(limits).T, Z.shape[1]
     inside = (rounded > low) & (rounded < high) & (rounded != 0.0)

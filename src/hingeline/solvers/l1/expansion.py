@@ -1,4 +1,4 @@
-"""A smooth loss around the present scores f: value, slope and curvature of each row, values along a line, gap terms.
+"""A smooth loss around the current scores f: value, slope and curvature of each row, values along a line, gap terms.
 
 Curvatures are what the losses' verb ``curvature`` returns: with ``caution`` more than the second derivative, since
 Newton steps may be much too long.
@@ -46,7 +46,7 @@ def expand(
 ) -> float:
     """Expand the losses at the scores f + tau u; returns the sum of their changes from ``before``.
 
-    One exponential per row gives all that a step asks for.
+    One exponential per row gives all that a step needs.
     """
     loss, y, C = losses
     values, alpha, r, h = expansion

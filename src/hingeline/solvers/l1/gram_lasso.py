@@ -1,4 +1,4 @@
-"""The sub-problem of a proximal Newton step over few columns: with the Hessian at hand, a visit costs next to nothing.
+"""The sub-problem of a proximal Newton step over few columns: with a stored Hessian, a visit costs almost nothing.
 
 Coordinate descent, and between some sweeps the weights that are not zero go to their joint minimum.
 """
@@ -96,7 +96,7 @@ class Gram:
         self._first_violation = 0.0
 
     def at(self, primal: Penalised, S: Indices) -> Matrix:
-        """Return the rows and columns S of the Hessian at the present expansion."""
+        """Return the rows and columns S of the Hessian at the current expansion."""
         self._gram.add(primal.h - self._counted, self._upper)
         self._counted[:] = primal.h
         np.maximum(self._peak, self._upper.diagonal(), out=self._peak)

@@ -138,7 +138,7 @@ def lasso(
 
 
 def _quadratic(primal: Penalised, S: Indices, sweeps: int) -> tuple[Quadratic, bool]:
-    """Return the sub-problem over the columns S at the present weights, and whether no row was left out of it."""
+    """Return the sub-problem over the columns S at the current weights, and whether no row was left out of it."""
     assert primal.columns is not None
     columns, which, flat = primal.columns, S.astype(np.uint64), np.zeros(S.size)
     least = _least_that_counts(primal.h) if sweeps >= WORTH_COPYING else 0.0

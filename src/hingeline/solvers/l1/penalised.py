@@ -144,7 +144,7 @@ class Penalised:
         return certificate
 
     def certify(self, pace: Pace) -> Certificate:
-        """Return the certificate of the present expansion."""
+        """Return the certificate of the current expansion."""
         return self._best_certificate([self._dual_points.feasible(self.alpha, self.r, self.g)], pace)
 
     def _best_certificate(self, points: list[Point], pace: Pace) -> Certificate:

@@ -47,7 +47,7 @@ def leap(
 ) -> float:
     """Go on along ``steps``, the members' steps of a round, to the best point or the first bound; returns the gain.
 
-    ``along`` becomes what w gains by it, in units of the row. The steps are small beside alpha, so a long leap
+    ``along`` becomes what w gains by it, in units of the row. The steps are small compared with alpha, so a long leap
     magnifies their rounding: if that leads out of the box, or gains nothing, it is not taken. ``steps`` is overwritten.
     """
     k = s.size

@@ -3,7 +3,7 @@
 With the scores f_c = <x_i, w_c> of a row and p = softmax(f), its loss is C_i (logsumexp(f) - f_y), and its dual
 variables are alpha_c = C_i ([c = y] - p_c): at most zero for c != y, and their sum is zero. So alpha_y is the sum of
 the sizes of the others, and small probabilities keep all their digits there, which 1 - p_y would lose. Whatever is
-computed from p uses the entries c != y for the same reason, with t_c - t_y in the place of a direction's score t_c:
+computed from p uses the entries c != y for the same reason, with t_c - t_y instead of a direction's score t_c:
 
     mean = sum_{c != y} p_c (t_c - t_y),    d(C_i p_c) = C_i p_c (t_c - t_y - mean).
 """

@@ -5,7 +5,7 @@ Dual       max_a          W(a) = -|w|^2/2,   w = sum_i a_i x_i,   0 <= a_i <= C_
 
 LIBLINEAR's type 21, in its scaling: C_i is the row's weight, 1 without weights. The sum is fixed, so a step moves
 two variables: the one that the adaptive schedule visits, and the best partner that is known, the one with the least
-score that can rise or the largest that can fall. Variables at a bound whose score lies outside of all that could
+score that can rise or the largest that can fall. Variables at a bound whose score lies outside all that could
 pair with them leave the active set. The start is feasible and near: a_i = C_i for the rows least along the mean. Sweeps
 that converge slowly hand over to Newton's method (proximal_newton.py).
 

@@ -73,7 +73,7 @@ class SmoothedProblem:
         self.next_stage(1.0)
 
     def next_stage(self, factor: float) -> None:
-        """Centre the smoothing at the present responses, with ``factor`` times kappa."""
+        """Centre the smoothing at the current responses, with ``factor`` times kappa."""
         self.kappa *= factor
         C, stiffness, s, abar = self._smoothing
         abar[:] = self.alpha
@@ -83,7 +83,7 @@ class SmoothedProblem:
         self._respond()
 
     def _respond(self) -> None:
-        """Respond at the present scores, and compute the residual w - v, v = sum_i alpha_i x_i."""
+        """Respond at the current scores, and compute the residual w - v, v = sum_i alpha_i x_i."""
         model, s = self._model, self._smoothing.s
         self.rho = self._rho(s, 0.0)
         linear, sizes, self.moved = respond(self._smoothing, self.rho, self.alpha)
