@@ -2,8 +2,8 @@
 Several classes: one against the rest, or all at once
 =====================================================
 
-Ten digits. ``multi_class="ovr"`` trains ten machines, each for itself, on all cores where ``n_jobs`` says so;
-``"crammer_singer"`` trains the ten together, so that the right class leads by a margin.
+Ten digits. ``multi_class="ovr"`` trains ten separate classifiers, in parallel with ``n_jobs``; ``"crammer_singer"``
+trains all ten together, so that the right class leads by a margin.
 """
 
 import matplotlib.pyplot as plt
@@ -16,24 +16,26 @@ from hingeline import LinearSVC
 X, y = load_digits(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X / 16.0, y, random_state=0)
 
-machines = {
+models = {
     "one against the rest": LinearSVC(loss="hinge", n_jobs=2, random_state=0),
     "all at once": LinearSVC(multi_class="crammer_singer", random_state=0),
 }
-for name, svc in machines.items():
+for name, svc in models.items():
     svc.fit(X, y)
-    print(f"{name:20}: test accuracy {svc.score(X_test, y_test):.3f}, {svc.support_.size} of {len(y)} rows support it")
+    print(
+        f"{name:20}: test accuracy {svc.score(X_test, y_test):.3f}, {svc.support_.size} of {len(y)} rows are support vectors"
+    )
     assert svc.score(X_test, y_test) > 0.93
 
 # %%
-# One against the rest is certified machine by machine, all at once as a whole:
+# One against the rest has one certificate per class, all at once has a single one:
 
-print("largest gap of the ten:", machines["one against the rest"].duality_gap_)
-print("gap of the one:        ", machines["all at once"].duality_gap_)
+print("largest gap of the ten:", models["one against the rest"].duality_gap_)
+print("gap of the one:        ", models["all at once"].duality_gap_)
 
 # %%
-# What is taken for what:
+# Which digits are confused:
 
 figure, ax = plt.subplots(figsize=(5, 5), layout="constrained")
-ConfusionMatrixDisplay.from_estimator(machines["all at once"], X_test, y_test, ax=ax, colorbar=False, cmap="Blues")
+ConfusionMatrixDisplay.from_estimator(models["all at once"], X_test, y_test, ax=ax, colorbar=False, cmap="Blues")
 plt.show()

@@ -3,8 +3,8 @@ Probabilities by calibration
 ============================
 
 A support vector machine gives scores, not probabilities. scikit-learn's ``CalibratedClassifierCV`` turns them into
-probabilities by cross-validation, with hingeline's ``LinearSVC`` as with any classifier; ``LogisticRegression`` has
-probabilities of its own.
+probabilities by cross-validation, with hingeline's ``LinearSVC`` as with any classifier; ``LogisticRegression`` has its
+own probabilities.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +35,7 @@ for name, model in models.items():
 assert max(score.values()) < 0.2
 
 # %%
-# Of the rows that are given a probability of 0.7, are 70% positive?
+# Are 70% of the rows with a predicted probability of 0.7 positive?
 
 figure, ax = plt.subplots(figsize=(6, 5), layout="constrained")
 for name, model in models.items():

@@ -2,7 +2,7 @@
 How good is this model?
 =======================
 
-Every fit ends with a certificate: the optimum lies between ``dual_objective_`` and ``objective_``. Anybody can check
+Every fit ends with a certificate: the optimum lies between ``dual_objective_`` and ``objective_``. Anyone can check
 it with a few lines of NumPy, and ``gap_tol`` makes it the rule that ends training.
 """
 
@@ -18,8 +18,8 @@ svc = LinearSVC(loss="hinge", C=C, fit_intercept=False, gap_tol=1e-6, random_sta
 print(f"the optimum lies between {svc.dual_objective_:.6f} and {svc.objective_:.6f}")
 
 # %%
-# The same from the model alone. The dual variables lie in the box from 0 to C, the weights are their combination of
-# the rows; then no model at all has an objective below the dual value.
+# The same from the model alone. The dual variables lie in the box from 0 to C, and the weights are their combination of
+# the rows. So no model at all has an objective below the dual value.
 
 alpha, w = svc.dual_coef_ * y, svc.coef_[0]
 assert alpha.min() >= 0.0
@@ -40,7 +40,7 @@ for C in (0.01, 1.0, 100.0):
     print(f"C {C:6g}, tol 0.1: violation {svc.kkt_violation_:.2f}, relative gap {svc.duality_gap_:.1e}")
 
 # %%
-# ``history_`` has a record for each sweep; the gap is there where it was computed.
+# ``history_`` has one record per sweep, with the gap if it was computed.
 
 runs = {
     solver: LinearSVC(loss="hinge", C=10.0, fit_intercept=False, gap_tol=1e-6, solver=solver, random_state=0).fit(X, y)

@@ -46,7 +46,7 @@ hingeline("train -q -s 3 -c 10 -B 1 train.svm iris.model")
 hingeline("predict test.svm iris.model output")
 
 # %%
-# The model file in Python, and its predictions beside those of the command:
+# The model file in Python, and its predictions compared with those of the command:
 
 model = load_model(Path(folder.name, "iris.model"))
 print(model)
@@ -62,7 +62,7 @@ hingeline("predict test.svm ours.model output")
 assert (np.loadtxt(Path(folder.name, "output")) == svc.predict(X[1::2])).all()
 
 # %%
-# C by cross-validation. The command leaves its results in a folder, which Python can draw.
+# C by cross-validation. The command writes its results to a folder, which Python can draw.
 
 hingeline("search -s 3 -v 5 --out search train.svm")
 CPathDisplay.from_search(Path(folder.name, "search"))

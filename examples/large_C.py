@@ -2,9 +2,9 @@
 Large C, compared with scikit-learn
 ===================================
 
-The larger C, the longer training takes, and the more of that time is spent on few rows. ``sklearn.svm.LinearSVC``
+The larger C is, the longer training takes, and the more of that time is spent on few rows. ``sklearn.svm.LinearSVC``
 stops after 1,000 iterations with a warning that does not say how far from the optimum it is. hingeline's certificate
-does: its dual value is a lower bound of the objective of every model, whoever trained it.
+does: its dual value is a lower bound on the objective of every model, whoever trained it.
 """
 
 import warnings
@@ -30,7 +30,7 @@ def objective(model, C):
 
 
 # %%
-# Seconds are of one run on the machine that built this page. The gap, and how far scikit-learn is above the lower
+# Seconds of one run on the machine that built this page, hingeline's gap, and how far scikit-learn is above the lower
 # bound.
 
 grid = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -56,7 +56,7 @@ for C in grid:
     assert ours.objective_ <= objective(theirs, C) * 1.001
 
 # %%
-# The same as a picture; hollow marks are fits that the limit of 1,000 sweeps has ended.
+# The same as a picture; hollow markers are fits that the limit of 1,000 sweeps has ended.
 
 CGridDisplay(C=grid, seconds=seconds, capped=capped).plot()
 plt.show()

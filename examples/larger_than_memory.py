@@ -3,7 +3,7 @@ Data that does not fit in memory
 ================================
 
 A dataset on disk opens at once, and ``fit`` is the same call whether it fits in memory or not. Here the memory that
-training may take is set to a small share of a small dataset, to show what happens with a large one.
+training may take is limited to a small part of a small dataset, to show what happens with a large one.
 """
 
 import os
@@ -25,7 +25,7 @@ megabytes = sum(file.stat().st_size for file in path.iterdir()) / 1e6
 print(f"{X.shape[0]} rows, {X.nnz} non-zeros, {megabytes:.1f} MB on disk")
 
 # %%
-# Train with all the memory there is, then with 300 kB beside the variables themselves: 72 bytes per row, 32 per column.
+# Train with all available memory, then with 300 kB in addition to the variables (72 bytes per row, 32 per column).
 
 svc = LinearSVC(loss="hinge", C=0.1, gap_tol=1e-3, random_state=0)
 in_memory = clone(svc).fit(X, y)

@@ -2,8 +2,8 @@
 On a GPU
 ========
 
-PyTorch's tensors are used as they are: rows and results stay on their device. With a GPU this takes
-milliseconds; without one, the same code runs on PyTorch's CPU tensors, as here.
+PyTorch tensors are used directly: rows and results stay on their device. With a GPU this takes milliseconds; without
+one, the same code runs on PyTorch's CPU tensors, as here.
 """
 
 import os
@@ -24,7 +24,7 @@ noise = torch.randn(20_000, generator=generator, device=device)
 y = (X[:, :3].sum(1) + noise > 0.0).to(torch.int64)
 
 # %%
-# This setting of scikit-learn keeps arrays of other libraries as they are.
+# With this setting, scikit-learn does not convert arrays of other libraries.
 
 with sklearn.config_context(array_api_dispatch=True):
     model = LinearSVC(loss="hinge").fit(X, y)

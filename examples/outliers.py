@@ -2,7 +2,7 @@
 Finding outliers
 ================
 
-The linear one-class SVM separates the rows from the origin, and at most a share ``nu`` of them may lie on the wrong
+The linear one-class SVM separates the rows from the origin, and at most a fraction ``nu`` of them may lie on the wrong
 side. On features that approximate a Gaussian kernel it draws a closed curve around the data, at a cost that
 grows with the number of rows, not with its square.
 """
@@ -23,7 +23,7 @@ machine = make_pipeline(Nystroem(gamma=3.0, n_components=150, random_state=0), O
 machine.fit(X)
 
 # %%
-# ``nu`` bounds the share of training rows outside from above and the share of support vectors from below.
+# ``nu`` is an upper bound on the fraction of training rows outside and a lower bound on that of support vectors.
 
 outside, one_class = (machine.predict(X) == -1).mean(), machine[-1]
 print(f"{outside:.1%} of the rows are outside, {one_class.support_.size / len(X):.1%} are support vectors")

@@ -20,7 +20,7 @@ y = truth + 0.1 * rng.normal(size=x.size)
 wrong = rng.random(x.size) < 0.1
 y[wrong] += rng.uniform(2.0, 5.0, wrong.sum())
 
-# A spline is linear in its coefficients. They are not to be drawn towards zero: C is large.
+# A spline is linear in its coefficients. C is large, so that they are not drawn towards zero.
 X = SplineTransformer(n_knots=8).fit_transform(x[:, None])
 models = {
     "epsilon-insensitive": LinearSVR(epsilon=0.1, C=100.0),
@@ -39,7 +39,7 @@ for name, model in models.items():
 assert error["epsilon-insensitive"] < error["least squares"] / 3
 
 # %%
-# Rows within epsilon of the prediction have no say in it: the others are the support vectors.
+# Rows within epsilon of the prediction do not influence it: the others are the support vectors.
 
 svr = models["epsilon-insensitive"]
 print(f"{svr.support_.size} of {x.size} rows support it; relative gap {svr.duality_gap_:.0e}")

@@ -2,8 +2,8 @@
 Saving, loading, exporting
 ==========================
 
-Four ways to keep a model: hingeline's own file, which is safe to load from anybody; LIBLINEAR's text; scikit-learn's
-class, for exports that know it; and pickle, which is as unsafe as ever.
+Four ways to save a model: hingeline's own file, which is safe to load whoever made it; LIBLINEAR's text file;
+scikit-learn's class, for exports that know it; and pickle, which is as unsafe as ever.
 """
 
 import pickle
@@ -24,8 +24,8 @@ svc = LinearSVC(loss="hinge", random_state=0).fit(X, y)
 folder = TemporaryDirectory()
 
 # %%
-# **hingeline's own file** keeps all that was learned, the certificate included, and labels of any type. Loading it
-# runs no code.
+# **hingeline's own file** keeps everything that was learned, including the certificate, and labels of any type. Loading
+# it runs no code.
 
 path = Path(folder.name, "wine.model")
 save_model(svc, path)
@@ -55,8 +55,8 @@ again = pickle.loads(pickle.dumps(svc))
 assert (again.coef_ == svc.coef_).all()
 
 # %%
-# **Without the training data.** The dual variables, one for each row and class, make most of a file. ``compact=True``
-# leaves them out; the certificate stays.
+# **Without the training data.** The dual variables, one per row and class, take up most of a file. ``compact=True``
+# leaves them out; the certificate is kept.
 
 sizes = {}
 for name, compact in {"all": False, "compact": True}.items():

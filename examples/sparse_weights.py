@@ -39,7 +39,7 @@ print("first to come:", ", ".join(data.feature_names[first]))
 assert np.count_nonzero(weights[0]) < np.count_nonzero(weights[-1]) < X.shape[1]
 
 # %%
-# Weights along the path, and what they are worth on rows that were not seen.
+# Weights along the path, and their accuracy on rows that were not used for training.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.semilogx(grid, weights)

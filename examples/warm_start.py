@@ -30,7 +30,7 @@ print({name: sum(counts) for name, counts in steps.items()})
 assert sum(steps["warm"]) < sum(steps["cold"])
 
 # %%
-# Without an estimator: the old variables as they are, or scaled with C.
+# Without an estimator: start from the old variables unchanged, or scaled with C.
 
 small = solve(X, y, Hinge(C=grid[-2]), gap_tol=1e-3, random_state=0)
 for name, alpha0 in {
