@@ -22,9 +22,8 @@ models = {
 }
 for name, svc in models.items():
     svc.fit(X, y)
-    print(
-        f"{name:20}: test accuracy {svc.score(X_test, y_test):.3f}, {svc.support_.size} of {len(y)} rows are support vectors"
-    )
+    support = f"{svc.support_.size} of {len(y)} rows are support vectors"
+    print(f"{name:20}: test accuracy {svc.score(X_test, y_test):.3f}, {support}")
     assert svc.score(X_test, y_test) > 0.93
 
 # %%

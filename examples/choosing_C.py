@@ -2,8 +2,8 @@
 Choosing C
 ==========
 
-``LinearSVCCV`` goes through a grid of C in every fold, each fit started from the last one, over one copy of X, and stops
-when larger values can no longer win. ``CPathDisplay`` shows what it saw; ``c_path`` gives the models
+``LinearSVCCV`` goes through a grid of C in every fold, each fit started from the last one, over one copy of X, and
+stops when larger values can no longer win. ``CPathDisplay`` shows what it saw; ``c_path`` gives the models
 themselves.
 """
 
