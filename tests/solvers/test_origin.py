@@ -1,5 +1,7 @@
 """Where problems with a free intercept are measured from: nothing but rounding depends on it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import TARGET_LOSSES, classification, csr, regression
@@ -9,6 +11,7 @@ from hingeline import EpsilonInsensitive, Hinge, LinearSVR, Pinball, SquaredEpsi
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.solvers.origin import best_level, origin_of
+from hingeline.solvers.stop import Stop
 
 Y = np.array([3.0, -1.0, 7.0, 100.0, 4.0])
 
@@ -83,3 +86,15 @@ def test_a_small_target_beside_large_ones_is_certified_as_accurately_as_by_itsel
     y = X @ rng.standard_normal(10) * 1e4 + rng.standard_normal(9)
     model = LinearSVR(loss="squared_epsilon_insensitive", fit_intercept="free", C=1e6, random_state=0).fit(X, y)
     assert complaints(model, X, y) == []
+
+
+def test_without_dual_variables_margins_are_those_of_the_original_problem():
+    """A run that is cut off has none, and its objective must be accurate all the same."""
+    X, y, loss = np.array([[0.0], [0.0], [3e9]]), np.array([0.1, 0.2, 3e9]), EpsilonInsensitive(1e9, 0.0)
+    weights = np.array([1.0, 1.0, 4.0])  # the level is 3e9
+    origin = origin_of(problem_of(X, y, loss, weights))
+    found = solve(X, y, loss, bias=1.0, free_intercept=True, sample_weight=weights)
+    cut_off = replace(found, w=np.ones(1), intercept=-origin.level, alpha=np.zeros(3), stop_reason="max_time")
+    restored = origin.restored(cut_off, Stop())
+    assert restored.intercept == 0.0
+    assert restored.certificate.primal == pytest.approx(0.5 + 1e9 * (0.1 + 0.2), rel=1e-14)

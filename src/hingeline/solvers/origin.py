@@ -97,14 +97,15 @@ class Origin(NamedTuple):
         """Return the solution's weights and intercept times ``factor``, rounded, with their certificate.
 
         Margins are computed where rounding changes the objective least: in this problem if the targets are large and
-        close to each other, in the original one if a small target counts much beside large ones.
+        close to each other, in the original one if a small target counts much beside large ones, or if dual variables
+        of zero do not tell.
         """
         w = factor * solution.w
         shift = self.shift(w)
         intercept = float(factor * solution.intercept + shift)
         here = self.problem, float(intercept - shift)
         there = self.original, intercept
-        problem, b = min(here, there, key=lambda place: rounding_of(place[0], w, place[1], solution.alpha))
+        problem, b = min(there, here, key=lambda place: rounding_of(place[0], w, place[1], solution.alpha))
         return w, intercept, certify_free(problem, w, b, solution.alpha)
 
 

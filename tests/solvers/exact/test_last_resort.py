@@ -144,7 +144,8 @@ def fit(model, X, y, weights=None):
 # Problems that float64 gives up: empty bands, margins at the rounding of C, dual variables of zero, bounds |v_j| <= 1,
 # dual variables and weights that are good only if they are rounded together.
 @pytest.mark.parametrize(
-    "number", [500146, 501271, 501889, 501217, 501853, 1000246, 4000097, 4003038, 565255, 590270, 568868, 513992]
+    "number",
+    [500146, 501271, 501889, 501217, 501853, 1000246, 4000097, 4003038, 565255, 590270, 568868, 513992, 5035959],
 )
 def test_solves_what_float64_gives_up(number):
     case = draw(number, any_layout=False)

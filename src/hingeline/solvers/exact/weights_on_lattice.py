@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .lattice import lattice, moved
 
 SPENT = Decimal("1e-4")  # share of the objective that each piece and each weight may cost
 FREE = Decimal("1e-30")  # share of that which a unit of a weight that is not regularised counts for
-MOST_STEPS = 200
+MOST_STEPS, MOST_AT_ONCE = 200, 7_000  # steps one after the other; to choose one of
 BETTER = 1e-9  # share of the objective that a step has to bring
 
 
@@ -24,7 +24,7 @@ def weights_on_lattice(pieces: Pieces, at: Point, check: Callable[[], None]) -> 
 
     Changes of the weights in their last digits form a lattice, with the changes of all margins as components, each as a
     multiple of what it may be. Starts are the vector that is nearest to the solution and no change at all; then vectors
-    of the reduced basis, and sums of two of them, are added as long as the objective becomes smaller.
+    of the reduced basis, and sums of them, are added as long as the objective becomes smaller.
     """
     w = floats(at.w)
     own = np.flatnonzero(w)
@@ -65,13 +65,21 @@ def _accuracy(pieces: Pieces, margins: Decimals, spent: Decimal) -> Decimals:
     return np.maximum(np.concatenate([spent / pieces.U[pieces.group], squares]), kinks)
 
 
+def _steps(d: int) -> Matrix:
+    """Return combinations of d vectors: all with small coefficients if they are few, else sums of two."""
+    for most in (3, 2, 1):
+        if (2 * most + 1) ** d <= MOST_AT_ONCE:
+            return np.array(list(product(range(-most, most + 1), repeat=d)))
+    one = np.eye(d, dtype=int)
+    steps = [*one, *(a + side * b for a, b in combinations(one, 2) for side in (1, -1))]
+    return np.concatenate([steps, np.negative(steps)])
+
+
 class _Walk:
-    """Steps along the vectors of a basis and sums of two of them, which change margins and weights."""
+    """Steps along combinations of the vectors of a basis, which change margins and weights."""
 
     def __init__(self, pieces: Pieces, value: float, own: Indices, of_margins: Matrix, of_weights: Matrix) -> None:
-        one = np.eye(len(of_margins), dtype=int)
-        steps = [*one, *(a + side * b for a, b in combinations(one, 2) for side in (1, -1))]
-        self._steps = np.concatenate([steps, np.negative(steps)])
+        self._steps = _steps(len(of_margins))
         self._of_margins, self._of_weights = self._steps @ of_margins, self._steps @ of_weights
         self._group, self._U, self._delta = pieces.group, floats(pieces.U), floats(pieces.delta)
         self._R, self._q, self._value = floats(pieces.R[own]), floats(pieces.q[own]), value

@@ -30,7 +30,6 @@ from ..shards.interface import Shards
 from ..shards.sample import step_between
 from ..state import State
 from ..stop import Stop
-from .directions import is_tiny
 from .smoothed import CLEAR_GAP, NO_DECREASE, Smoothed
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: the first, and that of stages that gain FAST
@@ -121,7 +120,7 @@ def _approach(smoothed: Smoothed, delta: float) -> None:
 
 
 def _newton(state: State, run: Run) -> None:
-    if not is_tiny(state.shards) and not state.anchor and state.shards.losses_at_zero() == 0.0:
+    if not state.anchor and state.shards.losses_at_zero() == 0.0:
         state.shards.reset_alpha()  # nothing is better than this, but smoothing would lead away from it
         state.move_to(np.zeros_like(state.w), is_primal=True)
         raise Ended("rounding")
