@@ -1,5 +1,7 @@
 """Problems with an L1 penalty that coordinate descent and halved steps find hard."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from problems import classification
@@ -54,6 +56,23 @@ def test_a_softened_problem_has_the_certificates_of_the_problem():
     after = primal.certify(Pace())
     assert after.primal == pytest.approx(before.primal)
     assert after.dual >= before.dual
+
+
+def test_the_best_dual_point_is_kept():
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(40, 3)), np.where(rng.random(40) < 0.5, 1.0, -1.0).astype(np.float32)
+    problem = make_problem(read_data(X, 1.0), y, None, SquaredHinge(1.0))
+    primal = Penalised(problem, None, np.ones(4), np.zeros(4), do_nothing)
+    duals, found = [], []
+    for w in (0.0, 0.1, -0.5, 0.0):
+        primal.w[:] = w
+        primal.refresh()
+        certificate = primal.certify(Pace())
+        duals.append(certificate.dual)
+        found.append(primal.dual_variables)
+    assert all(after >= before * (1.0 - 1e-12) for before, after in pairwise(duals))
+    assert found[2] is found[1] or found[2] is found[0]
+    assert duals[-1] == pytest.approx(max(duals), rel=1e-12)
 
 
 @pytest.mark.parametrize("warm", [False, True])

@@ -8,7 +8,7 @@ The certificate needs a feasible dual point a (dual_point.py), with v = sum_i a_
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class Penalised:
         most = C if problem.loss.is_bounded else np.full(n, np.inf)
         self._dual_points = DualPoints(problem.data, most, l1, l2, self.products, self.pace)
         self._best_point: Point | None = None
+        self._best_dual = -inf  # its value, which does not depend on w
         self._last: Certificate | None = None  # that of the present w
 
     def call_between_slices(self, between: Callable[[], None]) -> None:
@@ -149,13 +150,14 @@ class Penalised:
 
     def _best_certificate(self, points: list[Point], pace: Pace) -> Certificate:
         """Return the certificate of w with the best of these dual points and all before them."""
-        if self._best_point is not None:
-            points.append(self._best_point)
         found = [(self._certificate(point, pace), point) for point in points]
+        if self._best_point is not None and self._best_dual > max(certificate.dual for certificate, _ in found):
+            found.append((self._certificate(self._best_point, pace), self._best_point))
         certificate, self._best_point = min(found, key=lambda each: each[0].gap)
         if certificate.gap > 1.0:  # zeros certify a smaller gap
             self._best_point = np.zeros_like(self.alpha), np.zeros_like(self.w)
             certificate = self._certificate(self._best_point, pace)
+        self._best_dual = certificate.dual
         return certificate
 
     @property
