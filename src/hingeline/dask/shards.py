@@ -1,96 +1,60 @@
-"""Rows on the workers of a cluster: the back end of Dask. A shard is a partition on its worker.
+"""Newton's method on the rows of a cluster: the back end of Dask. A shard is a partition on its worker.
 
-A verb is a round (rounds.py). Verbs that return nothing wait for the next round. The Gram matrix comes with the
-responses if that saves a round that would take longer than the matrix, so an iteration of Newton's method takes two or
-three rounds. The client holds what has the size of w, and nothing with one entry per row.
+An iteration takes two or three rounds: one for the search along a direction, one for the responses. The Gram matrix
+comes with the responses if that saves a round that would take longer than the matrix. If the loss is smooth, a step of
+length 1 is mostly good enough: then it is taken in advance, and an iteration is one round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
-from math import inf, sqrt
-from typing import Any, TypeVar
-from weakref import finalize
+from math import inf
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..kernels.types import Matrix, Vector
-from ..solvers.balance import balance
-from ..solvers.certificate_parts import CertificateParts
 from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.newton.newton import WIDTH_SHARE
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import LADDER, Line
 from ..solvers.state import Near
-from .ascent import PIECES, Ascended
 from .line import search
-from .merge import Widest
 from .messages import Call
-from .rounds import Hosts
-from .spec import Spec, Summary
+from .remote import RemoteShards
 
 WORTH_A_ROUND = 2.0  # most that a possibly unneeded Gram matrix may take, times a round's communication
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 512, 64  # most sampled rows per weight: one worker gathers and solves them
 FEW_ROUNDS = 4  # rounds after which the seconds of a round are known
-
+WHOLE_STEP = 0.5  # share of the slope that may be left at a step of length 1, if another one costs a round
+LEAST_GAIN = 0.1  # over the slope: what such a step must gain; Newton's method promises 0.5
+NOT_YET: Matrix = np.empty((0, 2))  # derivatives that come with the responses
 
 T = TypeVar("T")
 
 
-class _Copy:
-    """A copy of the dual variables, which lies on the workers."""
+class _Taken(NamedTuple):
+    """What came of a step of length 1: responses, Z'(change of alpha), and what was proposed, if anything."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    responses: Responses
+    change: Vector
+    comparison: Comparison | None
 
 
-class DaskShards(Shards):
-    """The rows of problem ``name`` of ``hosts``.
+class DaskShards(RemoteShards):
+    """The rows of a problem, for Newton's method."""
 
-    ``between`` is called after each round.
-    """
-
-    is_remote = True
-
-    def __init__(self, hosts: Hosts, name: str, summary: Summary, spec: Spec, between: Callable[[], None]) -> None:
-        self.hosts, self.name, self.loss, self.summary = hosts, name, spec.loss, summary
-        self.n_rows, self.n_weights, self.n_stored = summary.n_rows, hosts.n_features + 1, summary.n_stored
-        self.longest, self.bias = sqrt(summary.largest_q), spec.bias
-        self._spec, self._between = spec, between
-        self._waiting: list[Call] = []
-        self._dropped: list[int] = []
-        self._numbers = count()
-        self._w = self._p = np.zeros(self.n_weights)
-        self._delta: float | None = None  # width of the smoothing
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._p = np.zeros(self.n_weights)
         self._gram: Vector | None = None  # its upper triangle, if it came with the last responses
         self.uses_gram, self._gram_seconds = False, 0.0
         self._responses = Responses()
         self._comparison: Comparison | None = None  # what came with the last responses
         self._has_proposal = False  # for the step that is under way
-        self.is_at_zero = False  # whether all dual variables are known to be zero
-
-    def _ask(self, *calls: Call, result: int = 0) -> tuple[Any, ...]:
-        """Send what waits, and these calls, and return their results; about ``result`` numbers come back."""
-        if self._dropped:
-            self._waiting.append(("drop_copies", (self._dropped.copy(),)))
-            self._dropped.clear()
-        calls, self._waiting, self.is_at_zero = (*self._waiting, *calls), [], False
-        values = self.hosts.ask(self.name, calls, 8 * result)
-        self._between()
-        return values
-
-    def _tell(self, verb: str, *args: Any) -> None:
-        """Let a verb that returns nothing wait for the next round."""
-        self._waiting.append((verb, args))
-
-    def _sum(self, verb: str, *args: Any, result: int = 0) -> Any:
-        """Return the result of one verb."""
-        return self._ask((verb, args), result=result)[-1]
-
-    def _go_to(self, w: Vector, delta: float | None) -> None:
-        self._w, self._delta = w, delta
-        self.hosts.moved(self.name, w, delta)
+        self._along: tuple[Any, ...] = ()  # results of what had waited for the last responses
+        self._taken: _Taken | None = None  # a step of length 1 along p, before its length was known
+        self._takes_whole_steps = False  # since the last one was good enough
 
     def where_it_was(self) -> Near | None:
         """Return the last w sent to the hosts, and how far its margins may still move; None if there is none."""
@@ -98,102 +62,10 @@ class DaskShards(Shards):
             return None
         return Near(self._w.copy(), self._delta / WIDTH_SHARE if self._delta else inf)
 
-    def best_level(self) -> float:
-        """Return approximately the constant prediction of least loss: the weighted median over the partitions."""
-        found = self._sum("levels")
-        levels, weights = np.array([found[number] for number in sorted(found)]).T
-        order = np.argsort(levels)
-        total = np.cumsum(weights[order])
-        return float(levels[order][np.searchsorted(total, 0.5 * total[-1])])
-
-    def measure_from(self, level: float) -> None:
-        """Measure the targets of a regression from a level, which a free intercept absorbs."""
-        self.summary = self._sum("measure_from", level)
-        self.hosts.measured_from(self.name, level)
-
-    # The certificate.
-
-    def is_any_alpha(self) -> bool:  # noqa: D102
-        return not self.is_at_zero and bool(self._sum("is_any_alpha"))
-
-    def alpha_lengths(self) -> float:  # noqa: D102
-        return float(self._sum("alpha_lengths"))
-
-    def weights(self, out: Vector | None = None) -> Vector:  # noqa: D102
-        total: Vector = self._sum("weights", result=self.n_weights)
-        if out is None:
-            return total
-        out[:] = total
-        return out
-
-    def certify(self, w: Vector) -> CertificateParts:  # noqa: D102
-        return CertificateParts(*self._sum("certify", w))
-
-    def certify_with_weights(self, w: Vector) -> tuple[CertificateParts, Vector]:  # noqa: D102
-        parts, v = self._sum("certify_with_weights", w, result=self.n_weights)
-        return parts, v
-
-    # The dual variables as a whole.
-
-    def copy_alpha(self) -> _Copy:  # noqa: D102
-        copy = _Copy(next(self._numbers))
-        finalize(copy, self._dropped.append, copy.number)
-        self._tell("copy_alpha", copy.number)
-        return copy
-
-    def set_alpha(self, copy: _Copy) -> None:  # noqa: D102
-        self._tell("set_alpha", copy.number)
-
-    def reset_alpha(self) -> None:  # noqa: D102
-        self._tell("reset_alpha")
-
-    def balance(self) -> None:  # noqa: D102
-        balance(self)
-
-    def signed_sum(self) -> tuple[float, float]:
-        """Return the sum of alpha_i s_i and the sum of |alpha_i|."""
-        excess, size = self._sum("signed_sum")
-        return excess, size
-
-    def room(self) -> tuple[float, Widest]:
-        """Return how far all variables together can move, and which one can move farthest."""
-        total, widest = self._sum("room")
-        return total, widest
-
-    def shift(self, step: float) -> None:
-        """Move every variable by -step s_i times its room."""
-        self._tell("shift", step)
-
-    def scale_side(self, side: float, factor: float) -> None:
-        """Multiply the variables whose alpha_i s_i has the sign of ``side`` by ``factor``."""
-        self._tell("scale_side", side, factor)
-
-    def give(self, which: Widest, excess: float) -> None:
-        """Let one variable take the excess."""
-        self._tell("give", which, excess)
-
-    # Dual ascent.
-
-    def begin_ascent(self, seed: int) -> tuple[int, int]:  # noqa: D102
-        self._tell("begin_ascent", seed)
-        return self.hosts.n_hosts, PIECES
-
-    def ascend(self, w: Vector, sigma: float, n_pieces: int, complete: bool) -> tuple[Ascended, Vector]:  # noqa: D102
-        self._go_to(w.copy(), None)
-        ascended, change = self._sum("ascend", w, sigma, n_pieces, complete, result=self.n_weights)
-        return ascended, change
-
-    def take(self, share: float) -> None:  # noqa: D102
-        self._tell("take", share)
-
-    def last_round(self) -> tuple[float, float]:  # noqa: D102
-        return self.hosts.costs.last
-
-    # Newton's method.
-
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         self._go_to(w.copy(), delta)
-        self._has_proposal = False  # nor has a host that has replaced a lost one
+        self._has_proposal, self._taken = False, None  # nor has a host that has replaced a lost one
+        self._takes_whole_steps = bool(w.any())  # a sample has led there
         return self._responded(("begin", (w, delta)), with_gram=self.uses_gram)
 
     def _responded(self, call: Call, with_gram: bool) -> tuple[Responses, Vector]:
@@ -204,13 +76,18 @@ class DaskShards(Shards):
         if compares:
             calls.append(("compare", ()))
         values = self._ask(*calls, result=n + n * n // 2 if with_gram else n)
+        self._along, values = values[: -len(calls)], values[-len(calls) :]
         (responses, v), self._gram = values[0], values[1] if with_gram else None
         self._comparison, self._has_proposal = Comparison(*values[-1]) if compares else None, False
         self._responses = responses
         return responses, v
 
     def project(self, p: Vector, taus: Vector) -> Matrix:  # noqa: D102
-        self._p = p.copy()
+        self._p, self._taken = p.copy(), None
+        is_search = taus is LADDER  # which begins with a step of length 1
+        if is_search and self.uses_gram and self.loss.is_smooth and self._takes_whole_steps:
+            self._tell("project", p, taus)
+            return NOT_YET
         return np.asarray(self._sum("project", p, taus))
 
     def derivatives(self, taus: Vector) -> Matrix:  # noqa: D102
@@ -221,11 +98,39 @@ class DaskShards(Shards):
         return LADDER
 
     def step_to_minimum(self, line: Line, taus: Vector, values: Matrix) -> float:  # noqa: D102
-        return search(self.derivatives, line, taus, values)
+        derivatives, before = self.derivatives, 0.0
+        if values is NOT_YET:
+            self._go_to(self._w + self._p, self._delta)
+            before = self._responses.losses
+            responses, change = self._responded(("respond", (1.0, False)), with_gram=True)
+            self._taken, values = _Taken(responses, change, self._comparison), np.asarray(self._along[0])
+            derivatives = self._derivatives_from_there
+        left = abs(float(values[0, 0]) + line.wp + line.pp)
+        self._takes_whole_steps = left <= max(line.accuracy, WHOLE_STEP) * abs(line.slope)
+        if self._taken is not None and self._takes_whole_steps:
+            gain = before - self._taken.responses.losses - line.wp - 0.5 * line.pp
+            if gain >= LEAST_GAIN * abs(line.slope):
+                return 1.0
+        return search(derivatives, line, taus, values)
+
+    def _derivatives_from_there(self, taus: Vector) -> Matrix:
+        """Do as ``derivatives`` does after a step of length 1 was taken; the Gram matrix has overwritten t since."""
+        return np.asarray(self._sum("project", self._p, taus - 1.0))
 
     def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
-        self._go_to(self._w + tau * self._p, self._delta)
-        return self._responded(("respond", (tau, afresh)), with_gram=self.uses_gram and self._is_gram_cheap())
+        taken, self._taken = self._taken, None
+        if taken is None:
+            self._go_to(self._w + tau * self._p, self._delta)
+            return self._responded(("respond", (tau, afresh)), with_gram=self.uses_gram and self._is_gram_cheap())
+        if tau == 1.0:
+            return taken.responses, taken.change
+        self._go_to(self._w + (tau - 1.0) * self._p, self._delta)
+        self._tell("project", self._p, np.empty(0))
+        self._has_proposal = taken.comparison is not None
+        responses, change = self._responded(("respond", (tau - 1.0, False)), with_gram=True)
+        if self._comparison is not None and taken.comparison is not None:  # the box has cut the proposal before
+            self._comparison = self._comparison._replace(excess=taken.comparison.excess)
+        return responses, taken.change + change
 
     def _is_gram_cheap(self) -> bool:
         """Tell whether a Gram matrix that may not be needed costs less than a round of its own.
