@@ -56,19 +56,18 @@ def test_classes_and_folds(library, name, free):
             assert abs(total.sum()) <= 1e-9 * np.abs(total).sum()
 
 
-@pytest.mark.parametrize("columns", ["few", "eigenvectors", "diagonals"])
+@pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("name", ["squared_hinge", "logistic"])
-def test_many_columns(library, name, columns, monkeypatch):
-    from hingeline.arrays import preconditioner, together
+def test_by_conjugate_gradients(library, name, free, monkeypatch):
+    from hingeline.arrays import together
 
-    if columns != "few":
-        monkeypatch.setattr(together, "FEW_COLUMNS", 1)
-    if columns == "diagonals":
-        monkeypatch.setattr(preconditioner, "MOST_COLUMNS", 1)
+    monkeypatch.setattr(together, "FEW_COLUMNS", 1)
     loss = EVERY_LOSS[name](2.0)
     X, targets, weights = problems(False)
-    for s, y, w in zip(batch(library, X, targets, weights, loss, GAP), targets, weights, strict=True):
-        alone = solve(X, y, loss, bias=1.0, sample_weight=w, gap_tol=1e-9)
+    found = batch(library, X, targets, weights, loss, GAP, free=free)
+    for s, y, w in zip(found, targets, weights, strict=True):
+        alone = solve(X, y, loss, bias=1.0, sample_weight=w, gap_tol=1e-9, free_intercept=free)
+        assert s.solver == "newton_cg"
         assert s.certificate.gap <= 1e-8
         assert s.certificate.primal == pytest.approx(alone.certificate.primal, rel=1e-7)
 

@@ -93,9 +93,10 @@ def train_one(
     vector stays on the device too.
     """
     many, is_watched = problem.rows.n_features >= LARGEST_FACTOR, callback is not None or stop.max_iter is not None
-    if solver == AUTO and problem.loss.is_smooth and many and not (free or is_watched):
+    can = problem.loss.is_smooth and can_train_together(problem.rows, problem.loss, free)
+    if solver == AUTO and many and can and not is_watched:
         starts = None if w0 is None else w0[None, :]
-        return train_together(lambda k: problem, 1, stop, starts=starts)[0]
+        return train_together(lambda k: problem, 1, stop, free=free, starts=starts)[0]
     return train_arrays(problem, solver, stop, free=free, w0=w0, callback=callback)
 
 

@@ -74,4 +74,9 @@ def to_numpy(array: Any) -> Vector:
     """Return a copy of ``array`` in this process; waits until the device has computed it."""
     if compat.is_torch_array(array):
         return np.asarray(array.detach().cpu().numpy())
-    return np.asarray(array.get() if compat.is_cupy_array(array) else array)
+    if compat.is_cupy_array(array):
+        return np.asarray(array.get())
+    try:
+        return np.asarray(array)
+    except (RuntimeError, TypeError):  # another device of a library that we do not know by name
+        return np.asarray(np.from_dlpack(array, device="cpu"))

@@ -22,7 +22,7 @@ from .namespace import solve_positive, to_numpy
 from .rows import ArrayRows, chosen_rows
 
 FEW_COLUMNS = 128  # up to which a Hessian per problem is cheap, if the loss is smooth
-FORCING, GAINED = (0.05, 0.3), 0.9  # fraction of the residual that conjugate gradients may leave
+FORCING = 0.05  # fraction of the residual that conjugate gradients may leave
 ENOUGH = 0.5  # times the square root of the requested gap: what they may leave in any case
 LINE_ACCURACY, SMOOTH_LINE_ACCURACY = 1e-3, 0.2
 
@@ -102,7 +102,7 @@ class Together:
         self._regularised = xp.concat([ones[:-1], 0.0 * ones[-1:]]) if free else ones
         self._gradients = None if uses_factors(rows, loss) else Gradients(rows, self._regularised)
         self._promised: Any = None
-        self._lengths: Vector = np.empty(0)
+        self._enough: Vector = np.empty(0)  # how long the rest of each of Newton's equations may be
 
     @property
     def n_problems(self) -> int:
@@ -135,16 +135,9 @@ class Together:
         sums = [xp.sum(part * part, axis=1) for part in (U, self._R)]
         numbers = xp.concat([found.sums, xp.stack([*sums, self._R[:, -1], self._promised], axis=1)], axis=1)
         point = Point(*to_numpy(numbers).T)
-        self._enough = self._forced(point)
+        rest = ENOUGH * np.sqrt(self.gap_asked * np.maximum(point.primal, 0.0))
+        self._enough = np.maximum(FORCING * np.sqrt(point.distance), rest)
         return point
-
-    def _forced(self, point: Point) -> Vector:
-        """Return how long the residual of each Newton equation may be: short, if the last step has gained much."""
-        lengths = np.sqrt(point.distance)
-        before, self._lengths = self._lengths if self._lengths.shape == lengths.shape else lengths, lengths
-        gained = np.minimum(lengths, before) / np.where(before > 0.0, before, 1.0)
-        share = np.clip(GAINED * gained**2, *FORCING)
-        return np.maximum(share * lengths, ENOUGH * np.sqrt(self.gap_asked * np.maximum(point.primal, 0.0)))
 
     def step(self) -> Point:
         """Go to the minimum along Newton's direction, in every problem."""
@@ -183,7 +176,7 @@ class Together:
         self.at = self.at.taken(xp, numbers)
         parts = (self.alpha, self._band, self._V, self._R, self._promised)
         self.alpha, self._band, self._V, self._R, self._promised = (xp.take(part, numbers, axis=0) for part in parts)
-        self._lengths, self._enough = self._lengths[which], self._enough[which]
+        self._enough = self._enough[which]
 
     def model(self, k: int, by_alpha: bool) -> Any:
         """Return the weights of problem ``k``: Newton's own, or those of its dual variables (``by_alpha``)."""
