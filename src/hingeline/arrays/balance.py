@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isinf
 from typing import Any
 
+from ..solvers.balance import balance
 from .namespace import to_numpy
 from .problem import ArrayProblem
 
@@ -56,6 +57,13 @@ class SidesOnDevice:
         C, moved = own(self._C), own(self.alpha) - excess * own(self._s)
         moved = min(max(moved, self._box[0] * C), self._box[1] * C)
         self.alpha = xp.concat([self.alpha[:which], xp.full_like(self.alpha[:1], moved), self.alpha[which + 1 :]])
+
+
+def balanced(problem: ArrayProblem, alpha: Any) -> Any:
+    """Return dual variables that keep the condition of a free intercept."""
+    sides = SidesOnDevice(problem, alpha)
+    balance(sides)
+    return sides.alpha
 
 
 def precise_sum(xp: Any, x: Any) -> Any:

@@ -19,13 +19,12 @@ from ..data.matrix import Data
 from ..kernels.losses import Loss
 from ..kernels.types import Matrix, Vector
 from ..solution import HISTORY, Certificate, Progress, Solution
-from ..solvers.balance import balance
 from ..solvers.engines import AUTO, NEWTON, NEWTON_CG
 from ..solvers.newton.directions import LARGEST_FACTOR
 from ..solvers.newton.newton import SMOOTH_STEPS
 from ..solvers.select import is_for_rounding
 from ..solvers.stop import Stop
-from .balance import SidesOnDevice
+from .balance import balanced
 from .course import Course, Numbers
 from .losses import array_loss
 from .memory import largest_batch
@@ -261,7 +260,7 @@ class _Batch:
                 at_zero = verbs.responses(verbs.missing(Y, 0.0 * Y) + 0.0 * C, C)
                 alpha = xp.where(problems[0].q > 0.0, alpha, at_zero)
         if self._free:
-            alpha = xp.stack([_balanced(p, alpha[k, :]) for k, p in enumerate(problems)])
+            alpha = xp.stack([balanced(p, alpha[k, :]) for k, p in enumerate(problems)])
         S = problems[0].signs[None, :] if self._loss.is_regression else Y
         U = xp.concat([W[:, :-1], 0.0 * W[:, -1:]], axis=1) if self._free else W
         V = rows.transposed_times_many(S * alpha)
@@ -294,10 +293,3 @@ class _Batch:
             converged=converged,
             stop_reason=reason,
         )
-
-
-def _balanced(problem: ArrayProblem, alpha: Any) -> Any:
-    """Return dual variables that satisfy the constraint of a free intercept."""
-    sides = SidesOnDevice(problem, alpha)
-    balance(sides)
-    return sides.alpha

@@ -13,12 +13,11 @@ import numpy as np
 
 from ..kernels.types import Matrix, Vector
 from ..runtime.pace import do_nothing
-from ..solvers.balance import balance
 from ..solvers.certificate_parts import CertificateParts
 from ..solvers.newton.conjugate import conjugate_gradients
 from ..solvers.shards.interface import Comparison, Responses, Shards
 from ..solvers.shards.line import Line, search
-from .balance import SidesOnDevice
+from .balance import balanced
 from .namespace import to_numpy
 from .passes import Found, Vectors, passes_of
 from .problem import ArrayProblem
@@ -99,9 +98,7 @@ class ArrayShards(Shards):
         self.alpha = self.problem.starting_alpha()
 
     def balance(self) -> None:  # noqa: D102
-        sides = SidesOnDevice(self.problem, self.alpha)
-        balance(sides)
-        self.alpha = sides.alpha
+        self.alpha = balanced(self.problem, self.alpha)
 
     # Newton's method.
 

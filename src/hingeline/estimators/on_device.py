@@ -20,7 +20,8 @@ from ..kernels.types import Vector
 from ..solution import Solution
 from ..solvers.engines import AUTO
 from .device import is_array_elsewhere, other_place
-from .device_set import ClassifiedOnDevice, DeviceSet, floating, read_for_device
+from .device_set import ClassifiedOnDevice, DeviceSet, read_for_device
+from .places import floating
 from .watch import Watch
 
 

@@ -66,8 +66,8 @@ class DeviceStudy:
         place, n = rows.rows.place, rows.rows.n_rows
         weights = None if rows.weights is None else to_numpy(rows.weights)
         to_split, to_score = search._route(weights, params)
-        truth, stays = rows.truth, is_array_elsewhere(rows.X)
-        of_rows = np.empty((n, 0)) if stays else rows.X  # splitters count them
+        truth = rows.truth
+        of_rows = np.empty((n, 0)) if is_array_elsewhere(rows.X) else rows.X  # splitters count them
         self.folds = read_folds(search.cv, of_rows, truth, n, stratify=is_classifier(search), **to_split)
         self._counts = place.put(np.array([fold.counts for fold in self.folds]))
         if rows.weights is not None:
@@ -80,19 +80,22 @@ class DeviceStudy:
         if search._engine() == AUTO and not free:
             self._stop = self._stop.for_scores(self._loss)
         plain = is_classifier(search) and search.scoring is None and set(to_score) <= {"sample_weight"}
-        self._score_here: HeldOutScore | None = None
-        if not plain:
-            if stays and not isinstance(scorer_of(model, search.scoring), _BaseScorer):
-                raise ValueError(
-                    "scoring: a function of your own needs rows in main memory. Use one of scikit-learn's scorers, or "
-                    'give NumPy arrays with device="cuda".'
-                )
-            for name, value in rows.features.items():
-                setattr(model, name, value)
-            if isinstance(rows, ClassifiedOnDevice):
-                model.classes_ = np.asarray(rows.names)
-            self._score_here = HeldOutScore(model, search.scoring, of_rows, truth, self.folds, to_score)
+        self._score_here = None if plain else self._scorer(model, of_rows, truth, to_score)
         self.best: Matrix | None = None
+
+    def _scorer(self, model: Any, of_rows: Any, truth: np.ndarray, params: dict[str, Any]) -> HeldOutScore:
+        """Return what scores on the host; raises if that needs rows which are on the device."""
+        rows, scoring = self._rows, self._search.scoring
+        if is_array_elsewhere(rows.X) and not isinstance(scorer_of(model, scoring), _BaseScorer):
+            raise ValueError(
+                "scoring: a function of your own needs rows in main memory. Use one of scikit-learn's scorers, or "
+                'give NumPy arrays with device="cuda".'
+            )
+        for name, value in rows.features.items():
+            setattr(model, name, value)
+        if isinstance(rows, ClassifiedOnDevice):
+            model.classes_ = np.asarray(rows.names)
+        return HeldOutScore(model, scoring, of_rows, truth, self.folds, params)
 
     def _find_trainable(self) -> np.ndarray:
         """Return for each fold and problem whether the fold trains with any row of its class."""
