@@ -59,7 +59,7 @@ class DualPoints:
                     return t * alpha, np.where(self._free, 0.0, -exact)
                 t, margin = t / (1.0 + margin * max(over - 1.0, 0.0) + 8.0 * UNIT_ROUNDOFF), 2.0 * margin
         if l1.size == 0 and rounding.max() > VISIBLE_IF_CURVED:
-            return alpha, np.where(self._free, 0.0, -self._transposed_exactly(r))
+            return alpha.copy(), np.where(self._free, 0.0, -self._transposed_exactly(r))
         t = 1.0 / float(np.max((np.abs(g) + rounding)[self._bounded] / l1, initial=1.0))
         return t * alpha, np.where(self._free, 0.0, -t * g)
 
