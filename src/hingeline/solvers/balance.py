@@ -52,7 +52,8 @@ def balance(sides: Sides) -> None:
         excess, size = sides.signed_sum()
     if abs(excess) > NEGLIGIBLE * size:
         heavier = 0.5 * (size + abs(excess))
-        sides.scale_side(excess, max(0.0, 1.0 - abs(excess) / heavier))
+        factor = 1.0 - abs(excess) / heavier
+        sides.scale_side(excess, factor if factor > NEGLIGIBLE else 0.0)  # less than that is rounding of nothing
         excess, _ = sides.signed_sum()
         total, widest = sides.room()
     if excess != 0.0 and total > 0.0:

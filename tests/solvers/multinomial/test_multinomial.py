@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from problems import classification, csr
+from random_cases import draw
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from truth import complaints
 
@@ -150,3 +151,9 @@ def test_a_warm_start_without_time_is_kept():
     with pytest.warns(match="max_time"):
         model.set_params(max_time=1e-9).fit(X, y)
     np.testing.assert_allclose(model.coef_, coef, atol=1e-8)
+
+
+def test_a_direction_that_overflows_warns_of_nothing():
+    case = draw(5098047, any_layout=False)
+    case.model.fit(case.X, case.y)
+    assert complaints(case.model, case.X, case.y) == []

@@ -134,6 +134,7 @@ class _Point:
         """Whether the gap is small."""
         return self.gap <= CLEAR_GAP * self.primal
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is seen in ``is_finite``
     def step(self) -> float:
         """Go to the minimum along Newton's direction; returns twice the decrease that it promised."""
         state, run = self._state, self._run
