@@ -5,9 +5,10 @@ import sys
 
 import numpy as np
 import pytest
+from float_lattice import are_beyond_float64
 from problems import classification
 from processes import run
-from random_cases import Case
+from random_cases import Case, draw
 
 import soak
 from hingeline import LinearSVC
@@ -45,26 +46,19 @@ def test_a_gap_that_is_not_good_is_counted(monkeypatch):
 
     def fit(self, *args, **how):
         original(self, *args, **how)
-        self.converged_, self.stop_reason_ = False, "stalled"
+        self.converged_, self.stop_reason_, self.duality_gap_ = False, "stalled", 0.5
         return self
 
     monkeypatch.setattr(LinearSVC, "fit", fit)
     found, outcome, _ = soak.try_case(case())
-    assert outcome in (soak.OPEN, soak.BEYOND)
-    assert found == ["not converged, and no warning"]
+    assert outcome == soak.OPEN
+    assert "not converged, and no warning" in found
 
 
-def test_beyond_float64_is_what_the_last_digits_decide():
-    """A gap that last digits cannot explain is open, whatever the bounds of rounding; one that they make is not."""
-    plain = case(C=1e3)
-    plain.model.fit(X, Y)
-    plain.model.dual_coef_ = 0.5 * plain.model.dual_coef_
-    assert not soak._is_beyond_float64(plain)
-    far = case(C=1e6, fit_intercept=False)
-    far.model.fit(X, Y)
-    far.X, far.y = 1e15 + np.round(X), np.ones_like(Y)  # scores are differences of such numbers, times weights
-    far.model.coef_, far.model.dual_coef_ = np.array([[0.3, -0.7, 0.1, 0.3]]), np.zeros(30)
-    assert soak._is_beyond_float64(far)
+def test_beyond_float64_is_what_is_proven():
+    """Seed 5026112: thirteen time stamps, a quantile. No weights of float64 near the optimum are good enough."""
+    assert soak.try_case(draw(5026112))[:2] == ([], soak.BEYOND)
+    assert not are_beyond_float64([])  # nothing was solved in decimals
 
 
 @pytest.fixture
