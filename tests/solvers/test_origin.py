@@ -98,3 +98,12 @@ def test_without_dual_variables_margins_are_those_of_the_original_problem():
     restored = origin.restored(cut_off, Stop())
     assert restored.intercept == 0.0
     assert restored.certificate.primal == pytest.approx(0.5 + 1e9 * (0.1 + 0.2), rel=1e-14)
+
+
+@pytest.mark.parametrize("scaling", [1.0, 0.01, 3.0])
+def test_targets_that_are_all_the_same_are_met_exactly(scaling):
+    how = {"loss": "squared_epsilon_insensitive", "fit_intercept": "free", "intercept_scaling": scaling}
+    for target in np.random.default_rng(0).normal(0.0, 3e3, 10):
+        model = LinearSVR(**how, C=274.8, random_state=0).fit(np.full((28, 10), 0.001), np.full(28, target))
+        assert model.objective_ == model.duality_gap_ == 0.0
+        assert model.intercept_ == target

@@ -117,13 +117,14 @@ def origin_of(problem: Problem) -> Origin:
     return Origin(replace(problem, data=data, y=y), problem, level, mean)
 
 
-def rounding_of(problem: Problem, w: Vector, intercept: float, alpha: Vector) -> float:
-    """Return about what rounding of the margins may add to the objective, in units of roundoff.
+def rounding_of(problem: Problem, w: Vector, intercept: float, alpha: Vector) -> tuple[float, bool]:
+    """Return about what rounding of the margins may add to the objective, in units of roundoff, and whether it can.
 
-    A margin is as accurate as the largest number it is made of, and alpha_i is what it is worth.
+    A margin is as accurate as the largest number it is made of, and alpha_i is what it is worth. Margins of zeros alone
+    are exact.
     """
     sizes = np.sqrt(problem.data.q * squared_length(w)) + np.abs(problem.y) + abs(intercept)
-    return float(np.abs(alpha) @ sizes)
+    return float(np.abs(alpha) @ sizes), bool(sizes.any())
 
 
 def centred(data: Data, C: Vector) -> tuple[Data, Vector]:
