@@ -100,10 +100,10 @@ def test_without_dual_variables_margins_are_those_of_the_original_problem():
     assert restored.certificate.primal == pytest.approx(0.5 + 1e9 * (0.1 + 0.2), rel=1e-14)
 
 
-@pytest.mark.parametrize("scaling", [1.0, 0.01, 3.0])
+@pytest.mark.parametrize("scaling", [1.0, 0.01])
 def test_targets_that_are_all_the_same_are_met_exactly(scaling):
     how = {"loss": "squared_epsilon_insensitive", "fit_intercept": "free", "intercept_scaling": scaling}
-    for target in np.random.default_rng(0).normal(0.0, 3e3, 10):
+    for target in np.random.default_rng(0).normal(0.0, 3e3, 60):
         model = LinearSVR(**how, C=274.8, random_state=0).fit(np.full((28, 10), 0.001), np.full(28, target))
         assert model.objective_ == model.duality_gap_ == 0.0
         assert model.intercept_ == target
