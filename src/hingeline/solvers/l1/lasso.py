@@ -7,8 +7,9 @@ If half of the rows have next to no curvature h_i, the columns are copied withou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,18 +124,40 @@ def lasso(
 ) -> tuple[Vector, Vector | None, Seen]:
     """Minimise the quadratic model over the columns S; returns their new weights, and X (z - w) if it is known."""
     quadratic, knows_every_row = _quadratic(primal, S, sweeps)
+    seen = sweep_until_solved(visit_columns, quadratic, primal, run, frequencies, seen, first, sweeps)
+    return quadratic.z, quadratic.hu[:, 1].copy() if knows_every_row else None, seen
+
+
+def sweep_until_solved(
+    visit: Callable[..., tuple[int, float, float, float]],
+    problem: Any,
+    primal: Penalised,
+    run: Run,
+    frequencies: Frequencies,
+    seen: Seen,
+    first: bool,
+    sweeps: int,
+) -> Seen:
+    """Have ``visit`` go over the columns of ``problem``, until it is solved or these sweeps are done."""
     enough = inf
     for sweep in range(sweeps):
         I = frequencies.schedule(run)
         seen = seen._replace(v=0.0)
         rule = (enough, frequencies.learning(first and sweep == 0))
         for begin, end in run.visits.slices(I.size):
-            seen = Seen(*visit_columns(quadratic, frequencies.p, I, begin, end, *rule, seen))
+            seen = Seen(*visit(problem, frequencies.p, I, begin, end, *rule, seen))
         solved = seen.v <= SOLVED * primal.violation
         if solved and frequencies.complete:
             break
         enough = frequencies.next_sweep(seen.v, not solved)
-    return quadratic.z, quadratic.hu[:, 1].copy() if knows_every_row else None, seen
+    return seen
+
+
+def room_for(columns: Columns, which: Indices) -> Columns:
+    """Return room for a copy of the columns ``which``."""
+    total = int((columns.indptr[which + np.uint64(1)] - columns.indptr[which]).sum())
+    indptr = np.zeros(which.size + 1, np.uint64)
+    return Columns(indptr, np.empty(total, np.uint32), np.empty(total, columns.data.dtype))
 
 
 def _quadratic(primal: Penalised, S: Indices, sweeps: int) -> tuple[Quadratic, bool]:
@@ -154,9 +177,7 @@ def _quadratic(primal: Penalised, S: Indices, sweeps: int) -> tuple[Quadratic, b
 
 
 def _curved_part(columns: Columns, which: Indices, h: Vector, least: float, flat: Vector, pace: Pace) -> Columns:
-    total = int((columns.indptr[which + np.uint64(1)] - columns.indptr[which]).sum())
-    indptr = np.zeros(which.size + 1, np.uint64)
-    sub = Columns(indptr, np.empty(total, np.uint32), np.empty(total, columns.data.dtype))
+    sub = room_for(columns, which)
     for begin, end in pace.slices(which.size):
         copy_curved(columns, which, h, least, sub, flat, begin, end)
     return sub

@@ -8,7 +8,6 @@ loss are left out for some sweeps. The line search that comes after them knows a
 
 from __future__ import annotations
 
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..driver import Run
 from ..frequencies import Frequencies
 from .columns import Columns
 from .expansion import RowLosses
-from .lasso import AHEAD, ENTRIES_PER_LINE, SOLVED
+from .lasso import AHEAD, ENTRIES_PER_LINE, room_for, sweep_until_solved
 from .one_weight import Seen, best_weight, subgradient
 from .penalised import Penalised
 
@@ -138,17 +137,8 @@ def descend(
     margin: float,
 ) -> tuple[Vector, Seen]:
     """Minimise the objective over the columns S, rows up to ``margin`` from their bend taking part."""
-    pieces, enough = _pieces(primal, S, margin), inf
-    for sweep in range(sweeps):
-        I = frequencies.schedule(run)
-        seen = seen._replace(v=0.0)
-        rule = (enough, frequencies.learning(first and sweep == 0))
-        for begin, end in run.visits.slices(I.size):
-            seen = Seen(*visit_pieces(pieces, frequencies.p, I, begin, end, *rule, seen))
-        solved = seen.v <= SOLVED * primal.violation
-        if solved and frequencies.complete:
-            break
-        enough = frequencies.next_sweep(seen.v, not solved)
+    pieces = _pieces(primal, S, margin)
+    seen = sweep_until_solved(visit_pieces, pieces, primal, run, frequencies, seen, first, sweeps)
     return pieces.z, seen
 
 
@@ -169,8 +159,7 @@ def _pieces(primal: Penalised, S: Indices, margin: float) -> Pieces:
 
 
 def _near_part(columns: Columns, which: Indices, number: Indices, pace: Pace) -> Columns:
-    total = int((columns.indptr[which + np.uint64(1)] - columns.indptr[which]).sum())
-    sub = Columns(np.zeros(which.size + 1, np.uint64), np.empty(total, np.uint32), np.empty(total, columns.data.dtype))
+    sub = room_for(columns, which)
     for begin, end in pace.slices(which.size):
         copy_near(columns, which, number, sub, begin, end)
     return sub
