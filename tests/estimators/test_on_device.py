@@ -16,22 +16,6 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 pytest.importorskip("array_api_compat")
 torch.set_num_threads(1)  # problems are small, and cores may be busy
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs a CUDA device")
-    return request.param
-
-
-@pytest.fixture
-def dispatch(monkeypatch):
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # scikit-learn asks for it
-    with sklearn.config_context(array_api_dispatch=True):
-        yield
-
 
 def on_cpu(model):
     """Return the model with its arrays in NumPy, as ``truth`` reads it."""

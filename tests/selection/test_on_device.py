@@ -13,24 +13,9 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 pytest.importorskip("array_api_compat")
 torch.set_num_threads(1)  # problems are small, and cores may be busy
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 CS = [0.01, 1.0, 100.0]
 BINARY, THREE = (classification(120, 5, seed=1, n_classes=n) for n in (2, 3))
 WEIGHTS = np.random.default_rng(0).integers(0, 3, 120).astype(float)
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs a CUDA device")
-    return request.param
-
-
-@pytest.fixture
-def dispatch(monkeypatch):
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # scikit-learn asks for it
-    with sklearn.config_context(array_api_dispatch=True):
-        yield
 
 
 def back(array):
