@@ -30,16 +30,21 @@ from .types import Index
 F = TypeVar("F", bound=Callable[..., Any])
 
 FASTMATH = {"reassoc", "contract", "nsz"}
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # nobody passes a kernel as a function: a twelfth of the first fit's compiling
+}
 
 
 def kernel(function: F) -> F:
     """Compile ``function``: cached, without the GIL, signatures found at the first call."""
-    return _cached(numba.njit(nogil=True, error_model="numpy", fastmath=FASTMATH)(function))
+    return _cached(numba.njit(**OPTIONS, fastmath=FASTMATH)(function))
 
 
 def exact_kernel(function: F) -> F:
     """Compile ``function`` as ``kernel`` does, but with every operation as written: signs of zeros count."""
-    return _cached(numba.njit(nogil=True, error_model="numpy")(function))
+    return _cached(numba.njit(**OPTIONS)(function))
 
 
 def _cached(compiled: Any) -> Any:
