@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 U = 2.0**-53
+VISIBLE = 1e-5  # relative: what rounding may make of the objective
 SLACK = 1e-12  # relative: what bounds and equations may miss by
 AT_BOUND = 2**50  # a variable is at a bound if no more than one part in so many is missing: the bound was rounded too
 LARGEST_EXACT = 4_000  # values of X; more are summed with compensation
@@ -290,13 +291,15 @@ def truth(problem: Problem) -> Truth:
     balance = abs(float(total)) / weight if p.free and has_bias and weight > 0.0 else 0.0
     if p.free and has_bias:  # what is left of sum beta = 0 is worth b each
         of_weights += abs(float(total)) * (abs(p.b) + float(np.abs(p.y).max()))
+    # At a large C rounding might excuse anything. But certificates are computed in twice the precision then.
+    most = np.inf if p.over_columns else VISIBLE * float(primal)
     return Truth(
         float(primal),
         float(difference),
         max(outside, balance, excess),
         np.nan if p.free or p.over_columns else max((float(row.violation) for row in rows), default=0.0),
-        4.0 * rounding,
-        4.0 * (of_rows + of_weights) + 1e-9 * float(difference) + 1e-15 * float(primal),
+        min(4.0 * rounding, most),
+        min(4.0 * (of_rows + of_weights), most) + 1e-9 * float(difference) + 1e-15 * float(primal),
         4.0 * float(errors.max()) + (n + 3) * U,
         max((float(row.strict) for row in rows), default=0.0),
     )

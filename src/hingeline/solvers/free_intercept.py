@@ -27,6 +27,7 @@ from .clock import NEXT_PHASE
 from .engines import NEWTON
 from .exact.rows import finished_rows
 from .origin import Origin, origin_of
+from .precise_certificate import certified_precisely
 from .select import is_for_newton, plan_free
 from .state import Near
 from .stop import GOOD_GAP, Stop
@@ -52,6 +53,7 @@ def train_free(
     origin = origin_of(problem)
     near = None if near is None else near._replace(w=origin.moved(near.w))
     s = origin.restored(_train(origin, solver, stop, alpha0, near, origin.watched(callback), how), stop)
+    s = certified_precisely(problem, s, stop, free=True)
     return finished_rows(problem, s, stop, free=True, cancelled=how.get("cancelled"))
 
 

@@ -20,6 +20,7 @@ from .driver import Run
 from .engines import AUTO, ENGINES, Engine
 from .exact.rows import finished_rows
 from .finish import ended, solution_of
+from .precise_certificate import certified_precisely
 from .rounding import NEAR_FLOOR
 from .select import Phase, plan, plan_free
 from .state import Near, State, new_state
@@ -82,7 +83,10 @@ def train(
             take=state.snapshot,
         )
         solution = Training(phases, state, run).solution()
-    if free or anchor or not finish:
+    if free or anchor:
+        return solution
+    solution = certified_precisely(problem, solution, stop, free=False, between=clock.check_cancelled)
+    if not finish:
         return solution
     return finished_rows(problem, solution, stop, free=False, cancelled=cancelled)
 

@@ -13,7 +13,7 @@ C = 0.7
 SMALL = 1e-6
 VERBS = (
     *("missing", "sign", "lower", "upper", "diagonal", "primal_term", "gap_term", "gap_estimate", "pull", "step"),
-    *("response", "proximal", "unsettled", "curvature"),
+    *("response", "proximal", "unsettled", "precise_terms", "curvature"),
 )
 
 
@@ -75,6 +75,26 @@ def test_gap_estimate_is_near(name):
         for alpha in alphas(loss):
             exact, estimate = losses.gap_term(loss, m, alpha, C), losses.gap_estimate(loss, m, alpha, C)
             assert 0.4 * exact <= estimate <= exact
+
+
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_precise_terms(name):
+    loss = EVERY_LOSS[name](C)
+    for m in MARGINS:
+        for alpha in alphas(loss):
+            expected = losses.primal_term(loss, m + 0.25, C), losses.gap_term(loss, m + 0.25, alpha, C)
+            assert losses.precise_terms(loss, m, 0.25, alpha, C) == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_digits_beyond_the_tubes_edge(name, side):
+    loss = EVERY_LOSS[name](C)
+    primal, gap = losses.precise_terms(loss, side * loss.epsilon, side * 1e-20, 0.0, C)
+    assert primal == gap == pytest.approx(C * (1e-20 if name == "epsilon_insensitive" else 1e-40))
+    primal, gap = losses.precise_terms(loss, side * loss.epsilon, -side * 1e-20, side * C, C)
+    assert primal == 0.0
+    assert name != "epsilon_insensitive" or gap == pytest.approx(C * 1e-20)
 
 
 def test_bounds_and_diagonal():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..compile import kernel
-from .verbs import diagonal, gap_term, lower, pull, upper
+from .verbs import diagonal, gap_term, lower, primal_term, pull, upper
 
 if TYPE_CHECKING:
     from . import Loss
@@ -78,6 +78,13 @@ def box_step(loss: Loss, m: float, alpha: float, q: float, C: float) -> tuple[fl
     stepped = min(max(alpha + g / (q + D), lower(loss, C)), upper(loss, C))
     mu = stepped - alpha
     return stepped, mu * (g - 0.5 * mu * (q + D))
+
+
+# Both terms at a margin of twice the digits. A kink at zero needs no more than the sum's own digits.
+
+
+def terms_of_sum(loss: Loss, m: float, low: float, alpha: float, C: float) -> tuple[float, float]:
+    return primal_term(loss, m + low, C), gap_term(loss, m + low, alpha, C)
 
 
 # What smoothing leaves to be done.

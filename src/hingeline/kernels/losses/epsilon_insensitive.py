@@ -6,7 +6,7 @@ import numpy as np
 
 from .common import C_bound, minus_C_bound, no_diagonal, target_missing, target_sign, unsettled_if_smoothed
 from .traits import Traits, WeightAndTube
-from .tube import soft, tube_pull, tube_step
+from .tube import excess, soft, tube_pull, tube_step
 from .verbs import register
 
 
@@ -42,6 +42,12 @@ def gap_term(loss: EpsilonInsensitive, m: float, alpha: float, C: float) -> floa
     return (C - a) * max(0.0, mu - loss.epsilon) + a * max(0.0, loss.epsilon - mu) + C * max(0.0, -mu - loss.epsilon)
 
 
+def precise_terms(loss: EpsilonInsensitive, m: float, low: float, alpha: float, C: float) -> tuple[float, float]:
+    beyond, other, short = excess(m, low, alpha, loss.epsilon)
+    a = abs(alpha)
+    return C * (beyond + other), (C - a) * beyond + a * short + C * other
+
+
 def response(loss: EpsilonInsensitive, m: float, C: float) -> float:
     return C * float(np.sign(m)) if abs(m) > loss.epsilon else 0.0
 
@@ -64,6 +70,7 @@ register(
     primal_term=primal_term,
     gap_term=gap_term,
     gap_estimate=gap_term,
+    precise_terms=precise_terms,
     pull=tube_pull,
     step=tube_step,
     response=response,

@@ -11,6 +11,7 @@ from .common import (
     label_sign,
     margin_missing,
     no_diagonal,
+    terms_of_sum,
     zero_bound,
 )
 from .traits import Traits, Weight
@@ -58,6 +59,7 @@ register(
     primal_term=primal_term,
     gap_term=gap_term,
     gap_estimate=gap_term,
+    precise_terms=terms_of_sum,
     pull=box_pull,
     step=box_step,
     response=response,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp, log, log1p
 
 from ..compile import kernel
-from .common import C_bound, label_sign, no_diagonal, settled, zero_bound
+from .common import C_bound, label_sign, no_diagonal, settled, terms_of_sum, zero_bound
 from .traits import Traits, Weight
 from .verbs import register
 
@@ -162,6 +162,7 @@ register(
     primal_term=primal_term,
     gap_term=gap_term,
     gap_estimate=gap_estimate,
+    precise_terms=terms_of_sum,
     pull=pull,
     step=step,
     response=response,

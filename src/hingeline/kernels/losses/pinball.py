@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .common import box_proximal, box_pull, box_step, box_unsettled, no_diagonal, target_missing, target_sign
+from .common import (
+    box_proximal,
+    box_pull,
+    box_step,
+    box_unsettled,
+    no_diagonal,
+    target_missing,
+    target_sign,
+    terms_of_sum,
+)
 from .traits import Traits, check_C
 from .verbs import lower, register, upper
 
@@ -80,6 +89,7 @@ register(
     primal_term=primal_term,
     gap_term=gap_term,
     gap_estimate=gap_term,
+    precise_terms=terms_of_sum,
     pull=box_pull,
     step=box_step,
     response=response,

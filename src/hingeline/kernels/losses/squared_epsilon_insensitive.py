@@ -12,7 +12,7 @@ from .common import (
     target_sign,
 )
 from .traits import Traits, WeightAndTube
-from .tube import soft, tube_pull, tube_step
+from .tube import excess, soft, tube_pull, tube_step
 from .verbs import register
 
 
@@ -52,6 +52,13 @@ def gap_term(loss: SquaredEpsilonInsensitive, m: float, alpha: float, C: float) 
     return C * e * e + a * max(0.0, loss.epsilon - mu) + C * other * other
 
 
+def precise_terms(loss: SquaredEpsilonInsensitive, m: float, low: float, alpha: float, C: float) -> tuple[float, float]:
+    beyond, other, short = excess(m, low, alpha, loss.epsilon)
+    a = abs(alpha)
+    e = beyond - 0.5 * a / C
+    return C * (beyond * beyond + other * other), C * e * e + a * short + C * other * other
+
+
 def response(loss: SquaredEpsilonInsensitive, m: float, C: float) -> float:
     return 2.0 * C * soft(m, loss.epsilon)
 
@@ -74,6 +81,7 @@ register(
     primal_term=primal_term,
     gap_term=gap_term,
     gap_estimate=gap_term,
+    precise_terms=precise_terms,
     pull=tube_pull,
     step=tube_step,
     response=response,

@@ -11,6 +11,7 @@ from .common import (
     no_upper_bound,
     settled,
     squared_diagonal,
+    terms_of_sum,
     zero_bound,
 )
 from .traits import Traits, Weight
@@ -68,6 +69,7 @@ register(
     primal_term=primal_term,
     gap_term=gap_term,
     gap_estimate=gap_term,
+    precise_terms=terms_of_sum,
     pull=box_pull,
     step=box_step,
     response=response,

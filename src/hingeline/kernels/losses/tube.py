@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..compile import kernel
+from ..compile import exact_kernel, kernel
 from .verbs import diagonal, upper
 
 if TYPE_CHECKING:
@@ -48,6 +48,17 @@ def insensitive_step(m: float, beta: float, q: float, D: float, U: float, eps: f
     stepped = min(max(soft(m + q * beta, eps) / (q + D), -U), U)
     mu = stepped - beta
     return stepped, mu * (m - D * beta - 0.5 * mu * (q + D)) - eps * (abs(stepped) - abs(beta))
+
+
+@exact_kernel
+def excess(m: float, low: float, alpha: float, eps: float) -> tuple[float, float, float]:
+    """Return how far the margin m + low is beyond the tube on the side of alpha, on the other, and how far short.
+
+    Next to an edge of the tube m - eps is exact, so the digits in ``low`` count.
+    """
+    mu, mu_low = (m, low) if alpha >= 0.0 else (-m, -low)
+    own = (mu - eps) + mu_low
+    return max(0.0, own), max(0.0, (-mu - eps) - mu_low), max(0.0, -own)
 
 
 def tube_pull(

@@ -26,6 +26,7 @@ The verbs, which choose their implementation by the class of ``loss``:
 ``primal_term(loss, m, C)``                  the loss
 ``gap_term(loss, m, alpha, C)``              exact, from terms >= 0 alone
 ``gap_estimate(loss, m, alpha, C)``          the same, or something cheaper if the loss is expensive
+``precise_terms(loss, m, low, alpha, C)``    primal and gap term at the margin m + low, which is not rounded near kinks
 ``pull(loss, m, alpha, C)``                  violation of optimality with its sign (hinges: the projected gradient),
                                              and how hard a resting variable presses against what holds it
 ``step(loss, m, alpha, q, C)``               the variable that maximises the dual along its axis, and the gain
@@ -66,6 +67,7 @@ diagonal = _verb("diagonal")
 primal_term = _verb("primal_term")
 gap_term = _verb("gap_term")
 gap_estimate = _verb("gap_estimate")
+precise_terms = _verb("precise_terms")
 pull = _verb("pull")
 step = _verb("step")
 response = _verb("response")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...data.problem import Problem
-from ...kernels.losses import diagonal, gap_term, lower, missing, primal_term, pull, sign, upper
+from ...kernels.losses import diagonal, lower, missing, precise_terms, pull, sign, upper
 from ...kernels.types import Vector
 from ...solution import Certificate, Solution
 from ..balance import SidesInMemory, balance
@@ -132,16 +132,18 @@ class ExactRows:
         return np.array([sqrt(SPENT * value * R) if R else unbalanced for R in floats(self._R).tolist()])
 
     def model(self, w: Vector, alpha: Vector) -> Model:
-        """Return the model with its certificate, from margins that are rounded only once."""
+        """Return the model with its certificate, from margins of twice the digits."""
         loss, exact, own = self._problem.loss, decimals(w), alpha[self._which]
-        m = floats(self._c - self._Z @ exact)
-        of_rows = list(zip(m.tolist(), own.tolist(), self._C, strict=True))
+        margins = self._c - self._Z @ exact
+        m = floats(margins)
+        rest = floats(margins - decimals(m))
+        of_rows = list(zip(m.tolist(), rest.tolist(), own.tolist(), self._C, strict=True))
         apart = self._R * exact - self._Z.T @ decimals(own)
         of_weights = sum((left * left / (2 * R) for left, R in zip(apart, self._R, strict=True) if R), ZERO)
         regulariser = (self._R * exact * exact).sum() / 2
-        primal = fsum([float(regulariser), *(primal_term(loss, m, C) for m, _, C in of_rows)])
-        difference = fsum([float(of_weights), *(gap_term(loss, m, a, C) for m, a, C in of_rows)])
-        violation = max(abs(pull(loss, m, a, C)[0]) for m, a, C in of_rows)
+        losses, gaps = zip(*(precise_terms(loss, *row) for row in of_rows), strict=True)
+        primal, difference = fsum([float(regulariser), *losses]), fsum([float(of_weights), *gaps])
+        violation = max(abs(pull(loss, m, a, C)[0]) for m, _, a, C in of_rows)
         return Model(w, alpha, Certificate.of(float(violation), primal, difference))
 
 
