@@ -285,7 +285,7 @@ def test_models_that_are_only_scored_are_trained_as_far_as_scores_need():
     X, y = make_text(n_rows=2000, n_cols=4000, seed=0)
     how = {"Cs": [0.01, 1.0], "cv": 3, "random_state": 0}
     loose, named = LinearSVCCV(**how).fit(X, y), LinearSVCCV(solver="hybrid", **how).fit(X, y)
-    assert loose.fit_gaps_.max() <= 0.1 * loose.tol
+    assert loose.fit_gaps_.max() <= 10.0 * loose.tol
     assert loose.fit_gaps_.min() > named.fit_gaps_.max()  # which end by tol alone
     assert loose.mean_scores_ == pytest.approx(named.mean_scores_, abs=0.001)
     assert loose.duality_gap_ <= 1e-3 * loose.tol  # the model that is kept

@@ -12,7 +12,7 @@ from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.solution import HISTORY
 from hingeline.solvers.clock import Clock, Ended
-from hingeline.solvers.driver import CHECK_RATIO, LAG, Run, Verdict
+from hingeline.solvers.driver import CHECK_RATIO, FEW_SWEEPS, LAG, Run, Verdict
 from hingeline.solvers.newton import smoothed
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train
@@ -183,6 +183,20 @@ def test_gap_is_checked_only_where_it_may_hold():
     with pytest.raises(Ended, match="gap_tol"):
         report(run, gap=0.1, gain=0.1)
     np.testing.assert_array_equal(run.history["gap"], [np.nan, 0.1, 0.01])
+
+
+def test_a_long_run_ends_when_w_is_near_enough():
+    stop, close = Stop(tol=1e-9, enough=1e-6, near=0.1), Certificate(1.0, 10.0, 9.9, 0.01)
+    for half_square, ends in ((5.0, True), (0.2, False)):
+        run = Run(stop, Clock(None, None), lambda pace: close, floor=lambda: 0.0, half_square=lambda h=half_square: h)
+        run.dual = 10.0
+        sweep = {"gap": 0.1, "gain": 1e-9}
+        assert repeat(run, FEW_SWEEPS, **sweep) is Verdict.GO_ON
+        if ends:
+            with pytest.raises(Ended, match="gap_tol"):
+                report(run, **sweep)
+        else:
+            assert report(run, **sweep) is Verdict.GO_ON
 
 
 def test_a_misleading_sweep_does_not_put_the_next_check_off_for_good():

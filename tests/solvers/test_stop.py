@@ -4,7 +4,7 @@ from math import isnan, nan
 
 import pytest
 
-from hingeline import Certificate, EpsilonInsensitive, SquaredHinge
+from hingeline import Certificate, EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from hingeline.solvers.stop import GOOD_GAP, Stop
 
 
@@ -37,6 +37,23 @@ def test_a_gap_that_is_enough_counts_beside_tol():
 def test_no_gap_is_enough_for_regressions_and_beside_gap_tol():
     assert Stop(tol=0.1).or_enough(EpsilonInsensitive()).met_by(at(violation=1.0, gap=0.0)) is None
     assert Stop(gap_tol=0.0).or_enough(SquaredHinge()).met_by(at(violation=1.0, gap=1e-9)) is None
+
+
+def test_near_is_a_matter_of_the_length_of_w():
+    stop = Stop(tol=1e-3).for_scores(Hinge())
+    assert stop.gap_allowed(gap=1e-3, dual=1.0, half_square=lambda: 0.5) == pytest.approx(0.5 * stop.near)
+    assert stop.gap_allowed(gap=1e-3, dual=1.0, half_square=lambda: 0.0) == pytest.approx(1.001 * stop.enough)
+
+
+def test_the_length_of_w_is_asked_for_only_if_it_may_matter():
+    def unasked():
+        raise AssertionError
+
+    stop = Stop(tol=1e-3).for_scores(Hinge())
+    assert stop.gap_allowed(gap=0.5, dual=1.0, half_square=unasked) == pytest.approx(1.5 * stop.enough)
+    assert stop.gap_allowed(gap=0.0, dual=1.0, half_square=unasked) == pytest.approx(stop.enough)
+    assert Stop(tol=1e-3).for_scores(Logistic()).near == 0.0  # probabilities depend on the length of w
+    assert Stop(tol=1e-3).for_scores(EpsilonInsensitive()).near == 0.0
 
 
 def test_a_multiple_is_that_of_the_rule_which_is_nearer():

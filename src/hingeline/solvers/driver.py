@@ -27,6 +27,7 @@ from .trend import Account, Budget
 
 SWEEP = 1000.0  # fixed cost of a sweep, in steps: schedule, bookkeeping, the clock
 CHECK_RATIO = 0.5  # first guess of the fraction of a sweep's sum of gap terms that is left after the sweep
+FEW_SWEEPS = 10  # cost so little that a run need not end as soon as w is near enough
 LAG = 2.0  # ... or, if that sum falls fast, this many times the ratio to the sum of the previous sweep
 FADING = 0.9  # per sweep: a measured gap is trusted less and less, so that another check always comes
 
@@ -56,6 +57,8 @@ class Run:
         The threads that may be used.
     take : callable () -> Snapshot
         Copies the variables, for callbacks that look at them.
+    half_square : callable () -> float
+        |w|^2/2 of the engine's weights, for a rule that compares the gap with it.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Run:
         callback: Callable[[Progress], Any] | None = None,
         team: Team = ALONE,
         take: Callable[[], Snapshot] | None = None,
+        half_square: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.team = team
         self.stop = stop
@@ -74,7 +78,7 @@ class Run:
         self.n_iter = 0
         self.effort = 0.0  # cost of sweeps and passes besides the steps themselves, in steps
         self.account, self._spent_before = Account(Budget()), 0.0  # of the current phase
-        self._certify = certify
+        self._certify, self._half_square = certify, half_square
         self.floor = floor
         self._callback, self._look = callback, Look(take)
         self._history, self._bounds = History(), Bounds()
@@ -207,10 +211,11 @@ class Run:
             return Verdict.SATISFIED, np.nan
         if stop.gap_tol is not None or stop.enough > 0.0:
             estimate = gap if isnan(gain) else gap * self._left_after(gap)
-            if isfinite(estimate) and estimate <= stop.gap_asked * (self.dual + estimate):
+            if isfinite(estimate) and estimate <= self._gap_allowed(estimate, gain):
                 certificate = self.certificate = self._certify(self.passes)
                 self._bounds.see(certificate.primal, certificate.dual)
-                if certificate.gap <= stop.gap_asked:
+                left = certificate.gap * certificate.primal
+                if certificate.gap <= stop.gap_asked or left <= self._gap_allowed(left, gain):
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # time the next check by the gap that this one measured
                     self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)
@@ -218,6 +223,12 @@ class Run:
         if gain <= 0.0 and not complete:
             return Verdict.REFUTED, np.nan
         return Verdict.GO_ON, np.nan
+
+    def _gap_allowed(self, gap: float, gain: float) -> float:
+        """Return the P - D that the rule allows, if it is ``gap`` now; a gain of NaN means that w is not known here."""
+        if isnan(gain) or self.n_iter <= FEW_SWEEPS:
+            return self.stop.gap_asked * (self.dual + gap)
+        return self.stop.gap_allowed(gap, self.dual, self._half_square)
 
     def _left_after(self, gap: float) -> float:
         """Estimate the fraction of a sweep's sum of gap terms that is left after the sweep.

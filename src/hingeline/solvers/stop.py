@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import nan
 
@@ -12,6 +13,7 @@ GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap has not converged: 
 
 ENOUGH = 1e-3  # times tol: the relative gap that is enough for solver="auto", whatever the violation
 ENOUGH_FOR_SCORES = 0.1  # the same, for models that are only scored: scores within 0.001 of those of exact models
+NEAR_FOR_SCORES = 10.0  # times tol: for these models, the gap over |w|^2/2 that is enough as well
 
 NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up returns its start
 
@@ -20,7 +22,8 @@ NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up retur
 class Stop:
     """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap if given; and the caps.
 
-    A run with ``tol`` also ends at a relative gap of ``enough``, unless that is 0.
+    A run with ``tol`` also ends at a relative gap of ``enough``, unless that is 0. Sweeps also end if w is certainly
+    ``near`` the exact w*, at P - D <= near |w|^2/2: P is strongly convex, so |w - w*|^2/2 <= P - D.
     """
 
     tol: float = 1e-3
@@ -28,6 +31,7 @@ class Stop:
     max_iter: int | None = None
     max_time: float | None = None
     enough: float = 0.0
+    near: float = 0.0
 
     def or_enough(self, loss: Loss) -> Stop:
         """Return the rule of solver="auto" for a loss: a gap this small is enough, whatever violation is left.
@@ -40,10 +44,22 @@ class Stop:
         return replace(self, enough=max(self.enough, ENOUGH * self.tol))
 
     def for_scores(self, loss: Loss) -> Stop:
-        """Return the rule of solver="auto" for a model that is only scored and then dropped."""
+        """Return the rule of solver="auto" for a model that is only scored and then dropped.
+
+        If most of P is the loss, w may still be far from w* at a small gap. If |w|^2/2 is a large part of P, as it is
+        for text, a larger gap is enough. Probabilities need the length of w too, not only its direction.
+        """
         if self.gap_tol is not None or loss.is_regression:
             return self
-        return replace(self, enough=ENOUGH_FOR_SCORES * self.tol)
+        near = 0.0 if loss.gives_probabilities else NEAR_FOR_SCORES * self.tol
+        return replace(self, enough=ENOUGH_FOR_SCORES * self.tol, near=near)
+
+    def gap_allowed(self, gap: float, dual: float, half_square: Callable[[], float]) -> float:
+        """Return the P - D at which a sweep may end a run, if it is ``gap`` now; ``half_square()`` is |w|^2/2."""
+        allowed = self.gap_asked * (dual + gap)
+        if allowed < gap <= self.near * (dual + gap):  # |w|^2/2 is at most P: at a larger gap there is no need to ask
+            return max(allowed, self.near * half_square())
+        return allowed
 
     @property
     def gap_asked(self) -> float:

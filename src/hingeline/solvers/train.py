@@ -81,6 +81,7 @@ def train(
             callback=callback,
             team=team,
             take=state.snapshot,
+            half_square=lambda: 0.5 * squared_length(state.w),
         )
         solution = Training(phases, state, run).solution()
     if free or anchor:

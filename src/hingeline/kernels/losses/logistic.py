@@ -40,6 +40,7 @@ class Logistic(Traits, Weight):
     slope_has_kinks = False
     few_newton_steps = True
     newton_overshoots = True
+    gives_probabilities = True
 
 
 @kernel

@@ -37,6 +37,8 @@ class Traits:
         Newton's method needs a handful of steps at any C.
     newton_overshoots : bool
         It is nearly straight far from its minimum, where Newton steps may be much too long.
+    gives_probabilities : bool
+        Decision values are log-odds.
     """
 
     __slots__ = ()
@@ -51,6 +53,7 @@ class Traits:
     slope_has_kinks: ClassVar[bool] = True
     few_newton_steps: ClassVar[bool] = False
     newton_overshoots: ClassVar[bool] = False
+    gives_probabilities: ClassVar[bool] = False
 
     # Tuples of the same numbers are equal, whatever their class: Hinge(1.0) and SquaredHinge(1.0) are not.
 
