@@ -1,8 +1,9 @@
 """Conjugate gradients for Newton's equations of several problems over the same rows, side by side on the device.
 
 They are preconditioned by the Hessians' diagonals. (Eigenvectors of X'X, for all problems at once, were worse: rows
-without curvature count in X'X.) The host asks the device for its progress only after every few products. In between,
-PyTorch on CUDA replays a graph of what it has done before: one launch instead of some forty per product.
+without curvature count in X'X.) The host asks the device for its progress only after every few products.
+
+``Gradients`` is written in the array API, for any namespace. fused_gradients.py has kernels that do the same, for CUDA.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..kernels.types import Vector
+from ..solvers.newton.directions import LARGEST_FACTOR
+from .namespace import is_fused
 from .rows import ArrayRows
 
 MOST_PRODUCTS = 500
 ASKED_EVERY = 4  # products
-WARM = 4  # rounds before a graph is worth its cost
+PER_PROBLEM = 1.0  # what preparing a Hessian costs, in products over dense rows
+PER_CURVED_COLUMN = 0.0075  # what summing up all rows in one costs, likewise, per column
+PER_FACTOR = 0.17 / 800**3  # what factoring one costs, likewise, per cubed number of columns
 
 
 class State(NamedTuple):
@@ -33,36 +38,53 @@ class State(NamedTuple):
 
 
 class Gradients:
-    """Solves Newton's equations for ``rows``; ``regularised`` is 1, and 0 for a free intercept."""
+    """Solves Newton's equations for ``rows``; ``regularised`` is 1, and 0 for a free intercept.
+
+    Attributes
+    ----------
+    n_products, n_last : int
+        Products with the Hessians so far, and in the last call; one for all problems counts once.
+    """
 
     def __init__(self, rows: ArrayRows, regularised: Any) -> None:
         self._rows, self._xp, self._regularised = rows, rows.place.xp, regularised
-        self._rounds, self._replayed = 0, dict[tuple[int, ...], _Replayed]()
+        self.n_products = self.n_last = 0
 
     def solve(self, S: Any, R: Any, enough: Vector) -> Any:
         """Return P with (I + X' S_k X) P_k = -R_k, up to a residual of length at most ``enough`` in each problem."""
         xp, place = self._xp, self._rows.place
-        D = self._regularised + self._rows.diagonals(S)
-        D = xp.where(D > 0.0, D, 1.0 + 0.0 * D)
+        D = self._diagonals(S)
         Z = R / D
         at = State(xp.zeros_like(R), R, -Z, xp.sum(R * Z, axis=1), S, D, place.put(enough * enough))
+        self.n_last = 0
         for _ in range(MOST_PRODUCTS // ASKED_EVERY):
-            at = self._round(at)
+            at = self._advanced(at)
+            self.n_last += ASKED_EVERY
             if not bool(xp.any(self._are_moving(at))):
                 break
+        self.n_products += self.n_last
         return at.P
+
+    def hessians_pay(self, S: Any) -> bool:
+        """Tell whether Hessians, summed up over the rows with curvature and factored, cost no more than the last call.
+
+        Their directions are also better.
+        """
+        rows, xp, n_problems = self._rows, self._xp, int(S.shape[0])
+        columns = rows.n_features
+        if not rows.can_sample or columns >= LARGEST_FACTOR or n_problems * PER_PROBLEM > self.n_last:
+            return False
+        curved = float(xp.sum(xp.astype(S != 0.0, xp.float64))) / rows.n_rows
+        cost = n_problems * (PER_PROBLEM + PER_FACTOR * columns**3) + PER_CURVED_COLUMN * columns * curved
+        return cost <= self.n_last
+
+    def _diagonals(self, S: Any) -> Any:
+        """Return the diagonals of the Hessians, with 1 instead of 0."""
+        D = self._regularised + self._rows.diagonals(S)
+        return self._xp.where(D > 0.0, D, 1.0 + 0.0 * D)
 
     def _are_moving(self, at: State) -> Any:
         return (self._xp.sum(at.R * at.R, axis=1) > at.enough) & (at.rz > 0.0)
-
-    def _round(self, at: State) -> State:
-        self._rounds += 1
-        if not self._rows.place.is_torch_cuda or self._rounds <= WARM:
-            return self._advanced(at)
-        shape = tuple(at.S.shape)
-        if shape not in self._replayed:
-            self._replayed = {shape: _Replayed(self._advanced, at)}  # other problems are done
-        return self._replayed[shape](at)
 
     def _advanced(self, at: State) -> State:
         """Return the state after some more products; problems that are done stay where they are."""
@@ -81,29 +103,10 @@ class Gradients:
         return at._replace(P=P, R=R, d=d, rz=rz)
 
 
-class _Replayed:
-    """A graph of CUDA's that takes a state to the next one, in place."""
+def gradients_of(rows: ArrayRows, regularised: Any, free: bool) -> Gradients:
+    """Return conjugate gradients for ``rows``, wherever they are; ``free`` leaves the intercept out of |w|^2."""
+    if not is_fused(rows.place):
+        return Gradients(rows, regularised)
+    from .fused_gradients import FusedGradients
 
-    def __init__(self, function: Any, at: State) -> None:
-        import torch
-
-        self._at = State(*(part.clone() for part in at))
-        self._graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        # torch.cuda.graph would collect garbage and empty the cache of memory first.
-        with torch.cuda.stream(stream):
-            self._graph.capture_begin(capture_error_mode="thread_local")
-            try:
-                new = function(self._at)
-                for old, part in zip(self._at[:4], new[:4], strict=True):
-                    old.copy_(part)
-            finally:
-                self._graph.capture_end()
-        torch.cuda.current_stream().wait_stream(stream)
-
-    def __call__(self, at: State) -> State:
-        for own, part in zip(self._at, at, strict=True):
-            if own is not part:
-                own.copy_(part)
-        self._graph.replay()
-        return self._at
+    return FusedGradients(rows, regularised, free)

@@ -57,6 +57,14 @@ def solve_positive(xp: Any, H: Any, B: Any) -> Any:
     return xp.linalg.solve(H, B)
 
 
+def add_to_diagonal(xp: Any, A: Any, values: Any) -> Any:
+    """Return A with ``values`` added to its diagonal; A itself may be overwritten."""
+    if compat.is_torch_namespace(xp):
+        A.diagonal().add_(values)
+        return A
+    return A + values[:, None] * xp.eye(int(A.shape[0]), dtype=A.dtype, device=compat.device(A))
+
+
 def is_fused(place: Place) -> bool:
     """Tell whether there are fused kernels for arrays of this place: those of PyTorch on CUDA, if Triton is there."""
     return place.is_torch_cuda and find_spec("triton") is not None

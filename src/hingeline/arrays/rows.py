@@ -46,11 +46,11 @@ class ArrayRows(ABC):
         """Return X' a."""
 
     @abstractmethod
-    def _product_many(self, W: Any) -> Any:
+    def products(self, W: Any) -> Any:
         """Return W X', a row for each of W."""
 
     @abstractmethod
-    def _transposed_many(self, A: Any) -> Any:
+    def transposed_products(self, A: Any) -> Any:
         """Return A X, a row for each of A."""
 
     @abstractmethod
@@ -85,13 +85,13 @@ class ArrayRows(ABC):
 
     def times_many(self, W: Any) -> Any:
         """Return the scores of all rows, a row of them for each of W."""
-        scores = self._product_many(W[:, :-1])
+        scores = self.products(W[:, :-1])
         return scores + self.bias * W[:, -1:] if self.bias else scores
 
     def transposed_times_many(self, A: Any) -> Any:
         """Return sum_i a_ki x_i for each row k of A."""
         xp = self.place.xp
-        return xp.concat([self._transposed_many(A), self.bias * xp.sum(A, axis=1, keepdims=True)], axis=1)
+        return xp.concat([self.transposed_products(A), self.bias * xp.sum(A, axis=1, keepdims=True)], axis=1)
 
     def squared_lengths(self) -> Any:
         """Return |x_i|^2, the constant feature included."""
@@ -121,6 +121,11 @@ class ArrayRows(ABC):
             total = total + self.bias**2 * xp.sum(own)
         side = xp.concat([G, h[None, :]], axis=0)
         return xp.concat([side, xp.concat([h, total])[:, None]], axis=1)
+
+    def products_of_rows(self) -> Any:
+        """Return XX', without the constant feature."""
+        ones = self.place.full((self.n_rows,), 1.0)
+        return self.place.xp.concat([self.products(block) for block, _ in self._blocks(ones)], axis=0)
 
     def dense(self, which: Any) -> Any:
         """Return the rows ``which``, dense and in float64, with the constant feature."""
@@ -186,12 +191,12 @@ class DenseArrayRows(ArrayRows):
             total = total + xp.matmul(self._widened(self.X[tile, :]).T, a[tile])
         return total
 
-    def _product_many(self, W: Any) -> Any:
+    def products(self, W: Any) -> Any:  # noqa: D102
         xp = self.place.xp
         parts = [xp.matmul(W, self._widened(self.X[tile, :]).T) for tile in self._tiles(copied=False)]
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
 
-    def _transposed_many(self, A: Any) -> Any:
+    def transposed_products(self, A: Any) -> Any:  # noqa: D102
         xp, tiles = self.place.xp, self._tiles(copied=False)
         parts = [sum_of_rows(xp, A[:, tile], self._widened(self.X[tile, :])) for tile in tiles]
         return sum(parts[1:], start=parts[0])

@@ -13,7 +13,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from .namespace import Place, no_warnings
+from .namespace import Place, is_fused, no_warnings
 from .rows import TILE, ArrayRows, DenseArrayRows
 
 
@@ -37,8 +37,14 @@ class Csr:
 
     def squared_times(self, W: Any) -> Any:
         """Return the same for the squares of the values."""
-        parts = [self._with(tile, self._values_of(tile) ** 2) @ W for tile in self._tiles()]
-        return parts[0] if len(parts) == 1 else self.place.xp.concat(parts)
+        if self._is_wide or self.n_stored <= TILE:
+            return self._squared @ W
+        return self.place.xp.concat([self._with(tile, self._values_of(tile) ** 2) @ W for tile in self._tiles()])
+
+    @cached_property
+    def _squared(self) -> Any:
+        """All squares in float64."""
+        return self._with(self._whole, self._values_of(self._whole) ** 2)
 
     def transposed(self) -> Csr:
         """Return the transposed matrix, copied."""
@@ -113,16 +119,25 @@ class SparseArrayRows(ArrayRows):
     def _transposed(self, a: Any) -> Any:
         return self._Xt @ a
 
-    def _product_many(self, W: Any) -> Any:
+    def products(self, W: Any) -> Any:  # noqa: D102
         return (self._X @ W.T).T if W.shape[0] > 1 else (self._X @ W[0, :])[None, :]
 
-    def _transposed_many(self, A: Any) -> Any:
+    def transposed_products(self, A: Any) -> Any:  # noqa: D102
         return (self._Xt @ A.T).T if A.shape[0] > 1 else (self._Xt @ A[0, :])[None, :]
+
+    def products_of_rows(self) -> Any:  # noqa: D102
+        if not is_fused(self.place):
+            return super().products_of_rows()
+        from .fused_sparse import products_of_rows
+
+        return products_of_rows(self._X, self._Xt)
 
     def _squares(self) -> Any:
         return self._X.squared_times(self.place.full((self.n_features,), 1.0))
 
     def _weighted_squares(self, S: Any) -> Any:
+        if S.shape[0] == 1:
+            return self._Xt.squared_times(S[0, :])[None, :]
         return self._Xt.squared_times(S.T).T
 
     def _blocks(self, s: Any) -> Iterator[tuple[Any, Any]]:

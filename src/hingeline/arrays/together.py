@@ -2,8 +2,8 @@
 
 Every product with X serves all problems, as a product of matrices; a row of a matrix belongs to a problem. Newton's
 directions come from Hessians that are factored together, or, if the loss is smooth and columns are many, from conjugate
-gradients that run side by side. Losses that are not smooth are smoothed as in solvers/newton/newton.py: each problem
-has its own width and centres.
+gradients that run side by side; if that takes too long and rows are few, from factors of the rows' products. Losses
+that are not smooth are smoothed as in solvers/newton/newton.py: each problem has its own width and centres.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 from ..kernels.losses import Loss
 from ..kernels.types import Vector
 from ..solvers.newton.newton import sample_step
-from .gradients import Gradients
+from .gradients import gradients_of
 from .many import Lines, ManyVectors, many_passes
 from .namespace import solve_positive, to_numpy
+from .row_factors import RowFactors, can_factor_rows
 from .rows import ArrayRows, chosen_rows
 
 FEW_COLUMNS = 128  # up to which a Hessian per problem is cheap, if the loss is smooth
@@ -100,7 +101,8 @@ class Together:
         xp, n = self._xp, rows.n_features + 1
         ones = rows.place.full((n,), 1.0)
         self._regularised = xp.concat([ones[:-1], 0.0 * ones[-1:]]) if free else ones
-        self._gradients = None if uses_factors(rows, loss) else Gradients(rows, self._regularised)
+        self._gradients = None if uses_factors(rows, loss) else gradients_of(rows, self._regularised, free)
+        self._factors = RowFactors(rows, free) if self._gradients is not None and can_factor_rows(rows) else None
         self._promised: Any = None
         self._enough: Vector = np.empty(0)  # how long the rest of each of Newton's equations may be
 
@@ -158,7 +160,12 @@ class Together:
         """Return Newton's direction in every problem."""
         if self._gradients is None:
             return self._by_factors()
-        return self._gradients.solve(self._scale[:, None] * self._band, self._R, self._enough)
+        S = self._scale[:, None] * self._band
+        if self._gradients.hessians_pay(S):
+            return self._by_factors()
+        if self._factors is not None and self._factors.pay(S, self._gradients.n_products):
+            return self._factors.solve(S, self._R)
+        return self._gradients.solve(S, self._R, self._enough)
 
     def recentre(self, factors: Vector) -> Point:
         """Centre the smoothing of problems with a factor above 0 at their responses, and multiply its width by it."""
