@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from problems import classification
+from truth import complaints
 
 from hingeline import LinearSVC, LogisticRegression, SquaredHinge
 from hingeline.data.problem import make_problem
@@ -20,6 +21,14 @@ def test_nearly_unregularised():
     assert model.converged_
     assert model.duality_gap_ < 1e-6
     assert np.count_nonzero(model.coef_) <= 6
+
+
+def test_squares_that_underflow():
+    X = 1e-310 * np.array([[1.0], [-1.8], [0.5], [0.3], [-0.7]])
+    weights = np.array([1e-20, 1e300, 1e-300, 1e-100, 1.0])
+    y = np.array([0, 1, 0, 1, 1])
+    model = LinearSVC(penalty="l1", fit_intercept=False).fit(X, y, sample_weight=weights)
+    assert not complaints(model, X, y, weights)
 
 
 @pytest.mark.parametrize("model", [LinearSVC("l1", C=1e4), LogisticRegression("l1", C=1e4)])

@@ -5,7 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hingeline.solvers.one_class.dual_variables import excess, make_feasible
+from hingeline.data.read import read_data
+from hingeline.runtime.pace import Pace
+from hingeline.solvers.one_class.dual_variables import OneClass, excess, make_feasible
 
 
 def exact_sum(alpha):
@@ -49,3 +51,17 @@ def test_a_variable_at_its_bound_is_the_last_resort():
 def test_excess_is_exact():
     alpha = np.array([1e16, 1.0, -1e16, 1e-3])
     assert excess(alpha, 1.0) == 1e-3
+
+
+def test_a_small_objective_beside_a_large_gap():
+    """P is as accurate as its own terms, however far D is below it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))
+    model = OneClass(read_data(X, 0.0), np.ones(12), 6.0, np.full(12, 0.5), np.append(1e-25 * rng.normal(size=3), 0.0))
+    model.has_own_weights = True
+    certificate = model.refresh(Pace())
+    w, rho = list(map(Fraction, model.w[:3])), Fraction(model.rho)
+    scores = [sum(a * b for a, b in zip(map(Fraction, x), w, strict=True)) for x in X.tolist()]
+    primal = float(sum(a * a for a in w) / 2 - 6 * rho + sum(max(rho - s, 0) for s in scores))
+    assert certificate.dual < -0.01
+    assert certificate.primal == pytest.approx(primal, rel=1e-12, abs=0.0)

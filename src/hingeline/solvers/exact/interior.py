@@ -97,7 +97,7 @@ class Pieces(NamedTuple):
     ----------
     R, q : curvature and slope of the regulariser, for each weight
     Z, c : the pieces, those of the first sum first
-    group : the group of each piece of the first sum
+    group : the group of each piece of the first sum, in ascending order
     U : bound of each group
     delta : curvature of the dual, for each piece of the second sum
     """

@@ -81,7 +81,8 @@ class _Walk:
     def __init__(self, pieces: Pieces, value: float, own: Indices, of_margins: Matrix, of_weights: Matrix) -> None:
         self._steps = _steps(len(of_margins))
         self._of_margins, self._of_weights = self._steps @ of_margins, self._steps @ of_weights
-        self._group, self._U, self._delta = pieces.group, floats(pieces.U), floats(pieces.delta)
+        self._U, self._delta = floats(pieces.U), floats(pieces.delta)
+        self._n, self._first = pieces.group.size, np.flatnonzero(np.diff(pieces.group, prepend=-1))  # in order
         self._R, self._q, self._value = floats(pieces.R[own]), floats(pieces.q[own]), value
 
     def taken(self, m: Vector, w: Vector) -> tuple[Decimals, float]:
@@ -100,7 +101,7 @@ class _Walk:
 
     def _losses(self, m: Matrix) -> Vector:
         """Return the sum of all losses, for every row of margins."""
-        n, worst = self._group.size, np.zeros((self._U.size, len(m)))
-        np.maximum.at(worst, self._group, m[:, :n].T)
+        n = self._n
+        worst = np.maximum.reduceat(m[:, :n], self._first, axis=1) if n else m[:, :0]
         squares = np.maximum(m[:, n:], 0.0) ** 2 / (2.0 * self._delta)
-        return np.asarray(self._U @ worst + squares.sum(axis=1))
+        return np.asarray(np.maximum(worst, 0.0) @ self._U + squares.sum(axis=1))

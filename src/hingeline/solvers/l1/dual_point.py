@@ -97,7 +97,9 @@ class DualPoints:
                 add_diagonal(self._data.rows, ones, squares, begin, end)
             self._lengths = np.sqrt(squares)
         roundings = min(n + 2.0, 4.0 * sqrt(n + 2.0))  # the worst case; four times the typical size
-        return roundings * UNIT_ROUNDOFF * sqrt(squared_length(alpha)) * self._lengths
+        largest = float(np.abs(alpha).max(initial=0.0)) or 1.0  # squares of variables of any size must not overflow
+        length = largest * sqrt(squared_length(alpha / largest))
+        return roundings * UNIT_ROUNDOFF * length * self._lengths
 
 
 def _balanced(alpha: Vector, r: Vector) -> Vector:

@@ -154,7 +154,8 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
             if was_softened or primal.certify_afresh(run.passes).gap <= GOOD_GAP:
                 raise Ended("rounding")
             was_softened, left = True, SOFT_STEPS
-            primal.soften(min(1.0, 1.0 / (primal.largest_C * primal.problem.data.mean_q)))
+            curvature = primal.largest_C * primal.problem.data.mean_q  # 0 if it underflows
+            primal.soften(1.0 / max(1.0, curvature))
 
 
 def _reached(primal: Penalised, run: Run) -> tuple[float, float]:

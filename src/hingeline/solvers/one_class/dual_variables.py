@@ -110,7 +110,12 @@ class OneClass:
         dual = -0.5 * squared_length(v)
         gap = fsum(gaps) + 0.5 * squared_length(self.w - v)
         violation = max(0.0, max(largest) - min(least))
-        return Certificate.of(violation, dual + gap, gap, self.size_of(dual + gap, dual, self.alpha))
+        primal = dual + gap
+        if gap > 0.5 * abs(dual):  # little of the sum is left, or nothing but its rounding
+            primal = fsum(
+                [0.5 * squared_length(self.w), -self.total * self.rho, *(self.C * np.maximum(self.rho - s, 0.0))]
+            )
+        return Certificate.of(violation, primal, gap, self.size_of(primal, dual, self.alpha))
 
     def size_of(self, primal: float, dual: float, alpha: Vector) -> float:
         """Return what a gap is relative to: |P| or |D|, and at least what rounding may make of them."""
