@@ -23,11 +23,13 @@ from hingeline.solvers.stop import Stop
 LOSSES = {"squared_hinge": SquaredHinge, "logistic": Logistic}
 
 
-def penalised(name, X, y, C=1.0, *, by_columns=True, bias=0.5, l2=0.1):
+def penalised(name, X, y, C=1.0, *, by_columns=True, bias=0.5, l2=0.1, free=False):
     data = read_data(csr(X), bias)
     problem = make_problem(data, y.astype(np.float32), None, LOSSES[name](C))
     d = X.shape[1] + 1
-    primal = Penalised(problem, as_columns(data) if by_columns else None, np.ones(d), np.full(d, l2), lambda: None)
+    l1 = np.ones(d)
+    l1[-1] = 0.0 if free else 1.0
+    primal = Penalised(problem, as_columns(data) if by_columns else None, l1, np.full(d, l2), lambda: None)
     run = Run(Stop(), Clock(None, None), certify=primal.certify, floor=primal.floor)
     return primal, run
 

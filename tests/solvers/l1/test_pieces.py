@@ -9,8 +9,9 @@ from hingeline import SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.kernels.random import seeded
 from hingeline.runtime.pace import Pace
 from hingeline.solvers.frequencies import Frequencies
+from hingeline.solvers.l1.columns import NOT_NEAR, near_part
 from hingeline.solvers.l1.one_weight import Seen
-from hingeline.solvers.l1.pieces import NOT_NEAR, _near_part, descend
+from hingeline.solvers.l1.pieces import descend
 
 EVERYONE = np.inf  # margin
 
@@ -72,7 +73,7 @@ def test_rows_that_are_far_are_left_out():
     number = np.full(200, NOT_NEAR)
     number[near] = np.arange(near.sum())
     S = np.array([3, 7, 8])
-    sub = _near_part(primal.columns, S.astype(np.uint64), number, Pace())
+    sub = near_part(primal.columns, S.astype(np.uint64), number, Pace())
     for k, j in enumerate(S):
         x = np.zeros(near.sum())
         entries = slice(int(sub.indptr[k]), int(sub.indptr[k + 1]))

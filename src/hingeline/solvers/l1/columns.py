@@ -17,6 +17,7 @@ from ...kernels.types import Counts, Index, Indices, Vector
 from ...runtime.pace import Pace
 
 FEW_COLUMNS = 400  # below which the Hessian is computed from rows, and nothing needs the columns themselves
+NOT_NEAR = np.uint32(0xFFFFFFFF)  # the number of rows that are left out
 FIRST_ENTRIES = 2**18  # moved into their columns in a first slice
 
 
@@ -105,3 +106,31 @@ def count_entries(rows: Rows, counts: Counts, begin: Index, end: Index) -> None:
 def fill_entries(rows: Rows, at: Indices, columns: Columns, begin: Index, end: Index) -> None:
     """Write the entries of the rows begin to end into their columns; column j is filled up to at[j]."""
     _fill(rows, at, columns, begin, end)
+
+
+def room_for(columns: Columns, which: Indices) -> Columns:
+    """Return room for a copy of the columns ``which``."""
+    total = int((columns.indptr[which + np.uint64(1)] - columns.indptr[which]).sum())
+    indptr = np.zeros(which.size + 1, np.uint64)
+    return Columns(indptr, np.empty(total, np.uint32), np.empty(total, columns.data.dtype))
+
+
+@kernel
+def copy_near(columns: Columns, which: Indices, number: Indices, sub: Columns, begin: Index, end: Index) -> None:
+    """Copy the columns which[begin:end] without the rows that are not near; number[i] is the new number of row i."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        j, n = which[k], sub.indptr[k]
+        for t in range(columns.indptr[j], columns.indptr[j + ONE]):
+            i = number[columns.indices[t]]
+            if i != NOT_NEAR:
+                sub.indices[n], sub.data[n] = i, columns.data[t]
+                n += ONE
+        sub.indptr[k + ONE] = n
+
+
+def near_part(columns: Columns, which: Indices, number: Indices, pace: Pace) -> Columns:
+    """Return the columns ``which`` without the rows that are not near."""
+    sub = room_for(columns, which)
+    for begin, end in pace.slices(which.size):
+        copy_near(columns, which, number, sub, begin, end)
+    return sub

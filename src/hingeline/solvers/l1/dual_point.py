@@ -38,34 +38,34 @@ class DualPoints:
     def __init__(self, data: Data, most: Vector, l1: Vector, l2: Vector, products: Products, pace: Pace) -> None:
         self._data, self._most, self._l1 = data, most, l1
         self._products, self._pace = products, pace
-        self._bounded = (l2 == 0.0) & (l1 > 0.0)
-        self._free = (l1 == 0.0) & (l2 == 0.0)
+        self.bounded = (l2 == 0.0) & (l1 > 0.0)
+        self.free = (l1 == 0.0) & (l2 == 0.0)
         self._lengths: Vector | None = None
 
     def feasible(self, alpha: Vector, r: Vector, g: Vector) -> Point:
         """Return the variables scaled as little as it takes."""
-        if self._free.any():
+        if self.free.any():
             alpha = _balanced(alpha, r)
             r, g = np.sign(r) * np.abs(alpha), np.empty_like(g)
             self._products.transposed(r, g)
-        rounding, l1 = self._rounding(alpha), self._l1[self._bounded]
-        if (rounding[self._bounded] > VISIBLE * l1).any():
+        rounding, l1 = self._rounding(alpha), self._l1[self.bounded]
+        if (rounding[self.bounded] > VISIBLE * l1).any():
             # Products of twice the precision tell how far the bounds are exceeded, by rounding of t alpha too.
-            t, margin = 1.0 / float(np.max(np.abs(g)[self._bounded] / l1, initial=1.0 - SPARE) + SPARE), 1.0
+            t, margin = 1.0 / float(np.max(np.abs(g)[self.bounded] / l1, initial=1.0 - SPARE) + SPARE), 1.0
             for _ in range(MOST_SHRINKS):
                 exact = self._transposed_exactly(t * r)
-                over = float(np.max(np.abs(exact)[self._bounded] / l1))
+                over = float(np.max(np.abs(exact)[self.bounded] / l1))
                 if over <= 1.0 - 2.0 * UNIT_ROUNDOFF:
-                    return t * alpha, np.where(self._free, 0.0, -exact)
+                    return t * alpha, np.where(self.free, 0.0, -exact)
                 t, margin = t / (1.0 + margin * max(over - 1.0, 0.0) + 8.0 * UNIT_ROUNDOFF), 2.0 * margin
         if l1.size == 0 and rounding.max() > VISIBLE_IF_CURVED:
-            return alpha.copy(), np.where(self._free, 0.0, -self._transposed_exactly(r))
-        t = 1.0 / float(np.max((np.abs(g) + rounding)[self._bounded] / l1, initial=1.0))
-        return t * alpha, np.where(self._free, 0.0, -t * g)
+            return alpha.copy(), np.where(self.free, 0.0, -self._transposed_exactly(r))
+        t = 1.0 / float(np.max((np.abs(g) + rounding)[self.bounded] / l1, initial=1.0))
+        return t * alpha, np.where(self.free, 0.0, -t * g)
 
     def corrected(self, alpha: Vector, r: Vector, w: Vector) -> list[Point]:
         """Return the variables corrected by what is known at weights like w, then scaled; empty if nothing is known."""
-        known = np.flatnonzero((self._bounded & (w != 0.0)) | self._free)
+        known = np.flatnonzero((self.bounded & (w != 0.0)) | self.free)
         if known.size == 0:
             return []
         missing = (self._l1 * np.sign(w) + self._transposed_exactly(r))[known]

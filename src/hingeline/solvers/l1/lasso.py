@@ -20,7 +20,7 @@ from ...kernels.types import Index, Indices, Matrix, Vector
 from ...runtime.pace import Pace
 from ..driver import Run
 from ..frequencies import Frequencies
-from .columns import Columns
+from .columns import Columns, room_for
 from .one_weight import Seen, best_weight, subgradient
 from .penalised import Penalised
 
@@ -151,13 +151,6 @@ def sweep_until_solved(
             break
         enough = frequencies.next_sweep(seen.v, not solved)
     return seen
-
-
-def room_for(columns: Columns, which: Indices) -> Columns:
-    """Return room for a copy of the columns ``which``."""
-    total = int((columns.indptr[which + np.uint64(1)] - columns.indptr[which]).sum())
-    indptr = np.zeros(which.size + 1, np.uint64)
-    return Columns(indptr, np.empty(total, np.uint32), np.empty(total, columns.data.dtype))
 
 
 def _quadratic(primal: Penalised, S: Indices, sweeps: int) -> tuple[Quadratic, bool]:

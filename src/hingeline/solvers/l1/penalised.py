@@ -19,11 +19,13 @@ from ...solution import Certificate, Snapshot
 from ..certificate import UNIT_ROUNDOFF
 from ..certificate_parts import sum_parts
 from .columns import Columns
+from .dual_fit import ROUND, DualFit, Slopes
 from .dual_point import DualPoints, Point
 from .expansion import Expansion, RowLosses, expand, row_terms
 from .products import ByColumns, ByRows, Products
 
 FINE_GAP = 1e-4  # gap up to which no dual point is corrected
+LEAST_ROUNDS, MOST_ROUNDS, FINER = 6, 12, 0.01  # of fitting a dual point; share of the gap that is worth aiming at
 
 
 class Penalised:
@@ -51,9 +53,11 @@ class Penalised:
         self._values, self._values_there = np.zeros(n), np.empty(n)  # of the losses, here and at the end of a step
         self.g = np.zeros(l1.size)
         most = C if problem.loss.is_bounded else np.full(n, np.inf)
+        self._most = most
         self._dual_points = DualPoints(problem.data, most, l1, l2, self.products, self.pace)
         self._best_point: Point | None = None
         self._best_dual = -inf  # its value, which does not depend on w
+        self.asked = 0.0  # relative gap at which the run may end
         self._last: Certificate | None = None  # that of the present w
 
     def call_between_slices(self, between: Callable[[], None]) -> None:
@@ -123,6 +127,12 @@ class Penalised:
         self.f[:] = self.products.times(self.w)
         self.expand()
 
+    def gap_exceeds(self, asked: float) -> bool:
+        """Tell whether the penalty's share of the gap alone exceeds a relative gap of ``asked``: no pass over rows."""
+        bounded = self._dual_points.bounded
+        v = -self.g / float(np.max(np.abs(self.g[bounded]) / self.l1[bounded], initial=1.0))
+        return bool(penalty_terms(self.w, v, self.l1, self.l2).sum() > asked * self.objective)
+
     def certify_afresh(self, pace: Pace) -> Certificate:
         """Return the certificate of w with recomputed scores: that of the model, if nothing moves any more.
 
@@ -134,7 +144,7 @@ class Penalised:
         alpha, r = self.alpha.copy(), self.r.copy()
         self.refresh()
         certificate = self.certify(pace)
-        if certificate.gap > FINE_GAP:
+        if certificate.gap > max(FINE_GAP, self.asked):
             g = np.empty_like(self.g)  # a run that was ended in the midst of a step has that of other slopes
             self.products.transposed(r, g)
             points = [self._dual_points.feasible(alpha, r, g)]
@@ -147,6 +157,28 @@ class Penalised:
     def certify(self, pace: Pace) -> Certificate:
         """Return the certificate of the current expansion."""
         return self._best_certificate([self._dual_points.feasible(self.alpha, self.r, self.g)], pace)
+
+    def certify_fitted(self, pace: Pace, asked: float, most_visits: float) -> Certificate | None:
+        """Return a certificate of a relative gap of ``asked`` or what comes near it; None if there is nothing to fit.
+
+        The dual point is fitted in as many rounds as cost no more than ``most_visits`` visits of columns.
+        """
+        rounds = int(min(most_visits / (ROUND * (1.0 + float(np.count_nonzero(self.w)))), MOST_ROUNDS))
+        bounded, free = self._dual_points.bounded, self._dual_points.free
+        if self.columns is None or rounds < LEAST_ROUNDS or not (bounded | free).all():
+            return None
+        certificate = self.certify(pace)
+        accuracy = max(asked, FINER * certificate.gap)
+        fit = DualFit(self.columns, self.products, self.w, self.l1, bounded, free, self._most, accuracy)
+        at = Slopes(self.r, self.g)
+        signs = np.where(self.r * self.alpha < 0.0, 1.0, -1.0)
+        for round_ in range(rounds):
+            at = fit.round(at, self.h)
+            if round_ + 1 >= LEAST_ROUNDS:
+                certificate = self._best_certificate([self._dual_points.feasible(-signs * at.r, *at)], pace)
+                if certificate.gap <= asked:
+                    break
+        return certificate
 
     def _best_certificate(self, points: list[Point], pace: Pace) -> Certificate:
         """Return the certificate of w with the best of these dual points and all before them."""

@@ -17,12 +17,11 @@ from ...kernels.losses import curvature, missing, response, sign
 from ...kernels.rows import ONE
 from ...kernels.schedule import Learning, learn
 from ...kernels.types import Index, Indices, Vector
-from ...runtime.pace import Pace
 from ..driver import Run
 from ..frequencies import Frequencies
-from .columns import Columns
+from .columns import NOT_NEAR, Columns, near_part
 from .expansion import RowLosses
-from .lasso import AHEAD, ENTRIES_PER_LINE, room_for, sweep_until_solved
+from .lasso import AHEAD, ENTRIES_PER_LINE, sweep_until_solved
 from .one_weight import Seen, best_weight, subgradient
 from .penalised import Penalised
 
@@ -30,7 +29,6 @@ MOST_TRIES = 4  # for a step that goes too far
 TOO_FAR = 0.5  # slope at the end of a step, as a share of that at its beginning
 BEYOND = 1e300  # beyond the bend of any loss
 WORTH_A_COPY = 0.8  # share of the rows that are near: with fewer of them, the columns are copied without the others
-NOT_NEAR = np.uint32(0xFFFFFFFF)  # the number of rows that are left out
 
 
 class Pieces(NamedTuple):
@@ -103,27 +101,13 @@ def visit_pieces(
                 after = way * G + (l1[k] if way * z[k] > 0.0 else -l1[k])
                 if after <= -TOO_FAR * before:
                     break
-                shorter = (
-                    share * before / (before - after)
-                )  # other rows have curvature there: back to the secant's zero
+                # Other rows have curvature there: back to the secant's zero.
+                shorter = share * before / (before - after)
                 mu, share = (shorter - share) * (best - start), shorter
             delta = max(-0.5 * (before + after) * abs(z[k] - start), 0.0)
         gain += delta
         p[k], D_ref = learn(learning, p[k], delta, D_ref)
     return steps, v, D_ref, gain
-
-
-@kernel
-def copy_near(columns: Columns, which: Indices, number: Indices, sub: Columns, begin: Index, end: Index) -> None:
-    """Copy the columns which[begin:end] without the rows that are not near; number[i] is the new number of row i."""
-    for k in range(np.uint64(begin), np.uint64(end)):
-        j, n = which[k], sub.indptr[k]
-        for t in range(columns.indptr[j], columns.indptr[j + ONE]):
-            i = number[columns.indices[t]]
-            if i != NOT_NEAR:
-                sub.indices[n], sub.data[n] = i, columns.data[t]
-                n += ONE
-        sub.indptr[k + ONE] = n
 
 
 def descend(
@@ -150,16 +134,9 @@ def _pieces(primal: Penalised, S: Indices, margin: float) -> Pieces:
     if rows.size < WORTH_A_COPY * f.size:
         number = np.full(f.size, NOT_NEAR)
         number[rows] = np.arange(rows.size, dtype=np.uint32)
-        columns = _near_part(columns, which, number, primal.products.pace)
+        columns = near_part(columns, which, number, primal.products.pace)
         which = np.arange(S.size, dtype=np.uint64)
         losses = RowLosses(losses.loss, losses.y[rows], losses.C[rows])
         f = f[rows]
     weights = (primal.l1[S], primal.l2[S], primal.w[S])
     return Pieces(columns, which, losses, f.copy(), np.full(S.size, -1.0), *weights)
-
-
-def _near_part(columns: Columns, which: Indices, number: Indices, pace: Pace) -> Columns:
-    sub = room_for(columns, which)
-    for begin, end in pace.slices(which.size):
-        copy_near(columns, which, number, sub, begin, end)
-    return sub

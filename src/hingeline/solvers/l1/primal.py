@@ -30,7 +30,7 @@ from ...data.problem import Problem
 from ...kernels.random import seeded
 from ...runtime.blas import one_blas_thread
 from ...runtime.pace import Pace
-from ...solution import Progress, Solution
+from ...solution import Certificate, Progress, Solution
 from ..clock import Clock, Ended
 from ..driver import Run, Verdict
 from ..engines import stepwise_engine
@@ -48,6 +48,10 @@ MOST_CUT = 10  # steps that are cut short, before the problem is softened
 GROWTH, SOFT_STEPS, SOFT_TOL = 10.0, 40, 1e-2  # of C in a softened problem; steps at one C; violation, as a share of l1
 MOST_TAKEN = 500  # steps
 FAR = 750.0  # margin at which exp underflows
+OFTEN = 4  # iterations over few columns after which the gap is computed, even if it is known to be too large
+LATER, FALLEN = 1.25, 1.5  # growth of visits until the next look at the objective; its fall, in gaps asked for
+FIT_SHARE = 0.1  # of all visits: what a fit may cost
+RATE, SOONEST = 0.33, 1.05  # the gap of a fit falls with the third power of visits, roughly; growth until the next fit
 MOST_STALLED, USELESS = 20, 5  # steps that bring nothing; what a step counts that moved nothing
 
 
@@ -78,6 +82,7 @@ def train_primal(
         l1[-1] = l2[-1] = 0.0
     clock = Clock(stop.max_time, cancelled)
     primal = Penalised(problem, columns, l1, l2, clock.check)
+    primal.asked = stop.gap_asked
     if alpha0 is not None:
         primal.w[:] = alpha0
         with clock.finishing():
@@ -132,11 +137,11 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
     softened: C begins small and grows by GROWTH, with a few steps each, so that rows change sides one after the other.
     Before that, steps over squared losses themselves that bring nothing more are followed by steps over their models.
     """
-    primal, stall = engine.primal, Stall()
+    primal, stall, fits = engine.primal, Stall(), Fits()
     was_softened, left = False, 0
     for _ in run.sweeps():
         steps, goes_on = engine.step()
-        criterion, gap = _reached(primal, run)
+        criterion, gap = _reached(primal, run, fits)
         objective = primal.objective if primal.softness == 1.0 else inf
         verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion, True, objective)
         if verdict is Verdict.SATISFIED:
@@ -158,19 +163,23 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
             primal.soften(1.0 / max(1.0, curvature))
 
 
-def _reached(primal: Penalised, run: Run) -> tuple[float, float]:
+def _reached(primal: Penalised, run: Run, fits: Fits) -> tuple[float, float]:
     """Return what is compared with tol, and the gap if it is known; then it also sets the run's dual.
 
     A violation below tol counts only if the model's violation, with recomputed scores, is below tol too and its gap is
     good. Before that, gaps serve only the history: each costs a part of a step, so they are computed more and more
-    rarely.
+    rarely. With a tolerance on the gap, a pass over the rows is spared if the penalty's share is too large already.
     """
     if primal.softness < 1.0:
         return inf, inf
     is_last, by_gap = primal.violation < run.stop.tol, run.stop.gap_tol is not None
     if not (is_last or by_gap or _is_power_of_two(run.n_iter + 1)):
         return primal.violation, inf
+    if by_gap and primal.columns is None and run.n_iter % OFTEN and primal.gap_exceeds(run.stop.gap_asked):
+        return inf, inf
     certificate = primal.certify_afresh(run.passes) if is_last and not by_gap else primal.certify(run.passes)
+    if by_gap and certificate.gap > run.stop.gap_asked:
+        certificate = fits.certify(primal, run) or certificate
     run.dual = certificate.dual
     gap = certificate.primal - certificate.dual
     if by_gap:
@@ -181,6 +190,26 @@ def _reached(primal: Penalised, run: Run) -> tuple[float, float]:
 
 def _is_power_of_two(n: int) -> bool:
     return n & (n - 1) == 0
+
+
+class Fits:
+    """When to fit a dual point: once the objective hardly falls, so that only the dual point may be in the way."""
+
+    def __init__(self) -> None:
+        self._due, self._objective = 0.0, inf
+
+    def certify(self, primal: Penalised, run: Run) -> Certificate | None:
+        """Return the certificate of a fitted dual point, if one is due and worth its cost."""
+        visits, objective, asked = float(run.n_steps), primal.objective, run.stop.gap_asked
+        if visits < self._due:
+            return None
+        fallen, self._objective, self._due = self._objective - objective, objective, LATER * visits
+        if fallen > FALLEN * asked * abs(objective):
+            return None
+        certificate = primal.certify_fitted(run.passes, asked, FIT_SHARE * visits)
+        if certificate is not None:
+            self._due = visits * min(max((certificate.gap / asked) ** RATE, SOONEST), LATER)
+        return certificate
 
 
 class Stall:
