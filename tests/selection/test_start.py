@@ -9,6 +9,7 @@ from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import lower, upper
 from hingeline.selection.start import Reached, at_bound, best_start, start_from
+from hingeline.solvers.certificate import weights
 from hingeline.solvers.stop import Stop
 
 WEIGHTS = np.random.default_rng(1).uniform(0.5, 2.0, 60)
@@ -21,11 +22,13 @@ def test_a_start_is_in_the_box_and_never_worse_than_the_last_solution(loss, grow
     old = solve(X, y, EVERY_LOSS[loss](0.3), sample_weight=WEIGHTS, bias=1.0)
     new = EVERY_LOSS[loss](0.3 * growth)
     problem = make_problem(read_data(X, 1.0), y.astype(np.float64), WEIGHTS, new)
-    start = best_start(problem, old.alpha, growth)
+    start, known = best_start(problem, old.alpha, growth)
     assert np.all((start >= lower(new, problem.C)) & (start <= upper(new, problem.C)))
     how = {"sample_weight": WEIGHTS, "bias": 1.0, "max_time": 1e-9}  # ends where it begins
     value = [solve(X, y, new, alpha0=a, **how).certificate.dual for a in (start, old.alpha, growth * old.alpha)]
     assert value[0] >= max(value[1:]) - 1e-9 * abs(value[0])
+    assert known.dual == pytest.approx(value[0], rel=1e-9)
+    np.testing.assert_allclose(known.w, weights(problem, start), rtol=1e-9, atol=1e-9 * np.abs(known.w).max())
 
 
 def test_the_better_of_scaling_and_moving_by_a_plain_search():
@@ -36,7 +39,7 @@ def test_the_better_of_scaling_and_moving_by_a_plain_search():
     factors = np.linspace(1.0, 10.0, 2001)
     tried = [t * old.alpha for t in factors] + [old.alpha + (s - 1.0) * bounded for s in factors]
     best = max(dual(X, y, a, problem.loss) for a in tried)
-    assert dual(X, y, best_start(problem, old.alpha, 10.0), problem.loss) == pytest.approx(best, rel=1e-6)
+    assert dual(X, y, best_start(problem, old.alpha, 10.0)[0], problem.loss) == pytest.approx(best, rel=1e-6)
     assert dual(X, y, old.alpha, problem.loss) < 0.9 * best
 
 

@@ -57,21 +57,30 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
     """Return the problem of ``y`` (labels -1 and +1, or targets); ``weights``, one per row, multiply C."""
     loss.check()
     C: np.ndarray | float = float(loss.C)
-    every_row = data.smallest_q > 0.0
+    is_left_out = None  # which rows have no weight
     if weights is not None:
         check_weights(weights, data.n_rows)
         with np.errstate(over="ignore"):
             C = loss.C * weights
-        C[C < SMALLEST_C] = 0.0
-        if not C.any():
+        is_left_out = C < SMALLEST_C
+        if is_left_out.all():
             raise ValueError(
                 f"sample_weight times C is below {SMALLEST_C:g} for every row: there is nothing to train on."
             )
-        every_row = every_row and bool((C > 0.0).all())
+        C[is_left_out] = 0.0
     at_zero = float(np.abs(y).max()) if loss.is_regression else 1.0
     check_range(loss, data.n_rows * float(np.max(C)), data.largest_q, at_zero)
-    kept = None if every_row else np.flatnonzero((data.q > 0.0) & (np.asarray(C) > 0.0)).astype(np.uint32)
-    return Problem(data, y, C, loss, kept)
+    return Problem(data, y, C, loss, _kept(data, is_left_out))
+
+
+def _kept(data: Data, is_left_out: np.ndarray | None) -> np.ndarray | None:
+    """Return the rows to visit: those that are neither left out nor zero. None: every row."""
+    is_zero = None if data.smallest_q > 0.0 else data.q <= 0.0
+    if is_left_out is None or not is_left_out.any():
+        is_left_out = is_zero
+    elif is_zero is not None:
+        is_left_out = is_left_out | is_zero
+    return None if is_left_out is None else np.flatnonzero(~is_left_out).astype(np.uint32)
 
 
 def check_range(loss: Loss, total_C: float, largest_q: float, at_zero: float) -> None:
@@ -94,12 +103,13 @@ def check_weights(weights: np.ndarray, n_rows: int) -> None:
     """Raise unless ``weights`` are non-negative, finite, and not all zero."""
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows: pass one weight per row.")
-    finite = np.isfinite(weights)
-    if not finite.all():
-        i = int(np.argmin(finite))
-        raise ValueError(f"sample_weight[{i}] is {weights[i]}: weights must be finite (no NaN, no inf).")
-    if weights.min() < 0.0:
+    low, high = weights.min(), weights.max()
+    if not (low >= 0.0 and high < inf):  # NaN is neither
+        finite = np.isfinite(weights)
+        if not finite.all():
+            i = int(np.argmin(finite))
+            raise ValueError(f"sample_weight[{i}] is {weights[i]}: weights must be finite (no NaN, no inf).")
         i = int(np.argmin(weights))
         raise ValueError(f"sample_weight[{i}] is {weights[i]}: weights must not be negative; use 0 or more.")
-    if weights.max() == 0.0:
+    if high == 0.0:
         raise ValueError("sample_weight is zero for every row: there is nothing to train on.")

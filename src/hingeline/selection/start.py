@@ -27,7 +27,7 @@ from ..solvers.engines import AUTO, ENGINES, NEWTON
 from ..solvers.newton.newton import sample_step
 from ..solvers.select import SMALL, by_products, plan, plan_free
 from ..solvers.shards.alpha import starting_alpha
-from ..solvers.state import Near
+from ..solvers.state import Known, Near
 from ..solvers.stop import Stop
 
 AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding
@@ -68,7 +68,8 @@ def start_from(
         return {"solver": solver, "alpha0": growth * reached.alpha, "near": near}
     if begins_near and sample_step(problem.loss, problem.data.n_rows, problem.data.n_features + 1) > 1:
         return {"solver": solver}  # a sample of the rows is a better start than what sweeps left at another C
-    return {"solver": solver, "alpha0": best_start(problem, reached.alpha, growth)}
+    alpha, known = best_start(problem, reached.alpha, growth)
+    return {"solver": solver, "alpha0": alpha, **({} if free_intercept else {"known": known})}
 
 
 def _newton_is_safe(problem: Problem) -> bool:
@@ -100,15 +101,18 @@ def _bound(loss: Loss, alpha: np.ndarray, C: np.ndarray) -> np.ndarray:
     return np.where(alpha >= 0.0, upper(loss, C), lower(loss, C))
 
 
-def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
-    """Return dual variables for ``problem`` from those of its solution at C divided by ``growth``."""
+def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> tuple[np.ndarray, Known | None]:
+    """Return dual variables for ``problem`` from those of its solution at C divided by ``growth``.
+
+    Their weights and dual value come with them, if they are known.
+    """
     if problem.data.blocks is not None:  # a pass over files costs more than it gains
-        return alpha
+        return alpha, None
     alpha = starting_alpha(problem, alpha)
     bounded = np.where(at_bound(problem, alpha, growth), alpha, 0.0)
     free = alpha - bounded
     w, v = weights(problem, alpha), weights(problem, bounded)
-    w_w, w_v, v_v = squared_length(w), float(np.sum(w * v)), squared_length(v)
+    w_w, w_v, v_v = squared_length(w), float(np.einsum("j,j", w, v)), squared_length(v)
 
     def terms(part: np.ndarray, factor: float) -> float:
         fixed, slices = (problem.loss, problem.y, problem.C_values, part, factor), Pace().slices(part.size)
@@ -125,9 +129,14 @@ def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray
 
     by_scaling, t = _highest(scaled, growth)
     by_moving, s = _highest(moved, growth) if bounded.any() else (by_scaling, 1.0)
-    start = t * alpha if by_scaling >= by_moving else free + s * bounded
+    if by_scaling >= by_moving:
+        start, w, dual = t * alpha, t * w, by_scaling
+    else:
+        v *= s - 1.0
+        start, w, dual = free + s * bounded, np.add(w, v, out=w), by_moving
     end = _bound(problem.loss, start, np.asarray(problem.C))
-    return np.where(np.abs(start) >= AT_BOUND * np.abs(end), end, start)  # bounds are met exactly, or they are none
+    start = np.where(np.abs(start) >= AT_BOUND * np.abs(end), end, start)  # bounds are met exactly, or they are none
+    return start, Known(w, dual)
 
 
 def _highest(dual: Callable[[float], float], end: float) -> tuple[float, float]:

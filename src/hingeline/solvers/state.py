@@ -36,6 +36,13 @@ class Near(NamedTuple):
     width: float
 
 
+class Known(NamedTuple):
+    """What is known of the dual variables that a run starts from: their weights, up to rounding, and the dual value."""
+
+    w: Vector
+    dual: float
+
+
 @dataclass
 class State:
     """Dual variables with w = sum_i alpha_i s_i x_i, up to rounding (s_i = y_i, or 1 in a regression).
