@@ -145,7 +145,7 @@ def report(name: str, args: argparse.Namespace) -> None:
                 f"{more}{found[kind]['seconds'] / found[p]['seconds']:.1f}x ({p})" for p in KINDS[2:4] if p in found
             ]
             print(f"faster than {kind}: {', '.join(ratios)}")
-    if {"path, whole", "six fits"} <= set(found):
+    if all("cpu" in found.get(kind, {}) for kind in ("path, whole", "six fits")):
         whole, six = found["path, whole"]["cpu"], found["six fits"]["cpu"]
         print(f"five folds x six C: {whole:.2f} CPU seconds, {whole / six:.2f}x the six fits on all rows ({six:.2f})")
     if {"sklearn", "path"} <= set(found) and "late" not in found["sklearn"]:
