@@ -84,8 +84,9 @@ def together(folder: Path) -> None:
 
 
 def text(folder: Path) -> None:
-    """Train the default models, on the device and on one thread of the CPU."""
-    for name in ("debian_text", "news20"):
+    """Train the default models, on the device and on one thread of the CPU, on those sets of texts that are there."""
+    for dataset in find(folder, ("debian_text", "news20"))[0]:
+        name = dataset.name
         X, y = read(folder, name)
         parts = [torch.asarray(part).cuda() for part in (X.indptr, X.indices, X.data)]
         there = torch.sparse_csr_tensor(*parts, size=X.shape), torch.asarray(y).cuda()

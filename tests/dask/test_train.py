@@ -35,10 +35,14 @@ def rows_of(array, begin, end):
 
 
 def cut(client, X, y, weights=None, k=K):
-    """Return rows as partitions of different sizes."""
+    """Return rows as partitions of different sizes, on all workers in turn."""
+    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     bounds = [0, *sorted(np.random.default_rng(0).integers(1, len(y), k - 1)), len(y)]
     arrays = [X, y] if weights is None else [X, y, weights]
-    pieces = [[client.submit(rows_of, array, a, b, pure=False) for array in arrays] for a, b in pairwise(bounds)]
+    pieces = [
+        [client.submit(rows_of, array, a, b, pure=False, workers=[workers[i % len(workers)]]) for array in arrays]
+        for i, (a, b) in enumerate(pairwise(bounds))
+    ]
     pieces = [piece if len(piece) == 3 else [*piece, None] for piece in pieces]
     return place(client, pieces), bounds
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from math import inf, isinf
+from math import inf, isinf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .bench_common import plot
 from .options import HelpFormatter, positive_float, positive_int
-from .plots import can_plot
 from .table import make_table
 
 if TYPE_CHECKING:
@@ -122,20 +122,22 @@ def _others(
 
 def _plot(cells: list[Cell], path: Path) -> None:
     """Draw seconds over C, a panel for each data set and eps."""
-    if not can_plot() or not cells:
-        return
-    from matplotlib.figure import Figure
+    from hingeline.viz import CGridDisplay
 
-    panels = list(dict.fromkeys((cell.data, cell.eps) for cell in cells))
-    figure = Figure(figsize=(4.0 * len(panels), 3.4), layout="constrained")
-    for k, (data, eps) in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), k + 1)
+    panels = {}
+    for data, eps in dict.fromkeys((cell.data, cell.eps) for cell in cells):
         own = [cell for cell in cells if (cell.data, cell.eps) == (data, eps)]
-        for engine in dict.fromkeys(cell.engine for cell in own):
-            points = [(c.C, c.seconds) for c in own if c.engine == engine and not isinf(c.seconds)]
-            if points:
-                axes.loglog(*zip(*points, strict=True), marker="o", label=engine)
-        axes.set(title=f"{data}, eps {eps:g}", xlabel="C", ylabel="seconds")
-        axes.legend()
-    figure.savefig(path, dpi=120)
-    print(f"plot saved to {path}")
+        seconds = {(cell.engine, cell.C): nan if isinf(cell.seconds) else cell.seconds for cell in own}
+        Cs = sorted({cell.C for cell in own})
+        engines = dict.fromkeys(cell.engine for cell in own)
+        lines = {_name_of(engine): [seconds.get((engine, C), nan) for C in Cs] for engine in engines}
+        panels[f"{data}, eps {eps:g}"] = CGridDisplay(C=Cs, seconds=lines)
+    plot(panels, path)
+
+
+def _name_of(engine: str) -> str:
+    """Return what a legend calls an engine."""
+    if engine.startswith("cpu "):
+        n_threads = engine.removeprefix("cpu ")
+        return "1 thread" if n_threads == "1" else f"{n_threads} threads"
+    return "L-BFGS on the GPU" if engine == LBFGS else "GPU"

@@ -214,8 +214,7 @@ class Run:
             if isfinite(estimate) and estimate <= self._gap_allowed(estimate, gain):
                 certificate = self.certificate = self._certify(self.passes)
                 self._bounds.see(certificate.primal, certificate.dual)
-                left = certificate.gap * certificate.primal
-                if certificate.gap <= stop.gap_asked or left <= self._gap_allowed(left, gain):
+                if certificate.gap <= stop.gap_asked or self._is_near(certificate, gain):
                     return Verdict.SATISFIED, certificate.gap
                 if complete and gap > 0.0:  # time the next check by the gap that this one measured
                     self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)
@@ -229,6 +228,11 @@ class Run:
         if isnan(gain) or self.n_iter <= FEW_SWEEPS:
             return self.stop.gap_asked * (self.dual + gap)
         return self.stop.gap_allowed(gap, self.dual, self._half_square)
+
+    def _is_near(self, certificate: Certificate, gain: float) -> bool:
+        """Tell whether w is certainly near enough to the exact one, though the gap is larger than asked for."""
+        left = certificate.gap * certificate.primal
+        return self.stop.near > 0.0 and left <= self._gap_allowed(left, gain)
 
     def _left_after(self, gap: float) -> float:
         """Estimate the fraction of a sweep's sum of gap terms that is left after the sweep.

@@ -111,7 +111,7 @@ class OneClass:
         gap = fsum(gaps) + 0.5 * squared_length(self.w - v)
         violation = max(0.0, max(largest) - min(least))
         primal = dual + gap
-        if gap > 0.5 * abs(dual):  # little of the sum is left, or nothing but its rounding
+        if abs(primal) < 0.5 * abs(dual):  # little of the sum is left, or nothing but its rounding
             primal = fsum(
                 [0.5 * squared_length(self.w), -self.total * self.rho, *(self.C * np.maximum(self.rho - s, 0.0))]
             )
