@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from truth import complaints, truths
 
-from hingeline import LinearSVC, LinearSVR
+from hingeline import Hinge, LinearSVC, LinearSVR, solve
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
+from hingeline.solvers.exact.rows import ExactRows
+from hingeline.solvers.precise_certificate import precise_certificate
 
 MODELS = [
     LinearSVR(loss="pinball", quantile=0.3),
@@ -41,3 +46,20 @@ def test_a_row_and_a_huge_C():
         model = LinearSVR(C=1e60, fit_intercept=False).fit(X, y)
     assert model.duality_gap_ > 0.9
     assert model.stop_reason_ == "stalled"
+
+
+def test_dual_variables_out_of_balance_cost_the_free_intercept():
+    """What sum_i s_i alpha_i misses is worth the intercept each, in float64 as in decimals."""
+    rng = np.random.default_rng(0)
+    X, y, C = rng.normal(size=(6, 2)), np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0]), 2.0
+    problem = make_problem(read_data(X, 1.0), y, None, Hinge(C))
+    w, b, alpha = rng.normal(size=2), 3.0, rng.uniform(0.2, 0.8, 6)
+    v = (alpha * y) @ X
+    primal = 0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (X @ w + b)).sum()
+    difference = primal - (alpha.sum() - 0.5 * v @ v)
+    ended = replace(solve(X, y, Hinge(C)), w=w, intercept=b, alpha=alpha)
+    found = precise_certificate(problem, ended, free=True)
+    exact = ExactRows(problem, True).model(np.append(w, b), alpha).certificate
+    for certificate in (found, exact):
+        assert certificate.primal == pytest.approx(primal, rel=1e-12)
+        assert certificate.primal - certificate.dual == pytest.approx(difference, rel=1e-12)

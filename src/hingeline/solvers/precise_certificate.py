@@ -80,6 +80,7 @@ def precise_certificate(
     given = (data.rows, problem.loss, problem.y, problem.C_values, solution.alpha, w, b, v, low)
     parts = sum_parts(certify_rows_precisely(*given, *ends) for ends in Pace(between).slices(data.n_rows))
     u, apart = w, (w - v[:-1]) - low[:-1]
+    unbalanced = b * (v[-1] + low[-1]) if free else 0.0  # what the dual variables of a free intercept miss is worth b
     if bias and not free:
         u, apart = np.append(w, b / bias), np.append(apart, (b / bias - bias * v[-1]) - bias * low[-1])
-    return parts.certificate(0.5 * squared_length(u), 0.5 * squared_length(apart))
+    return parts.certificate(0.5 * squared_length(u), max(0.5 * squared_length(apart) - unbalanced, -parts.gap))

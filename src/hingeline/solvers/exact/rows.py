@@ -139,10 +139,12 @@ class ExactRows:
         rest = floats(margins - decimals(m))
         of_rows = list(zip(m.tolist(), rest.tolist(), own.tolist(), self._C, strict=True))
         apart = self._R * exact - self._Z.T @ decimals(own)
-        of_weights = sum((left * left / (2 * R) for left, R in zip(apart, self._R, strict=True) if R), ZERO)
+        of_weights = ZERO
+        for left, R, u in zip(apart, self._R, exact, strict=True):  # a free intercept is worth what is out of balance
+            of_weights += left * left / (2 * R) if R else left * u
         regulariser = (self._R * exact * exact).sum() / 2
         losses, gaps = zip(*(precise_terms(loss, *row) for row in of_rows), strict=True)
-        primal, difference = fsum([float(regulariser), *losses]), fsum([float(of_weights), *gaps])
+        primal, difference = fsum([float(regulariser), *losses]), max(0.0, fsum([float(of_weights), *gaps]))
         violation = max(abs(pull(loss, m, a, C)[0]) for m, _, a, C in of_rows)
         return Model(w, alpha, Certificate.of(float(violation), primal, difference))
 
