@@ -111,8 +111,9 @@ def worker(number: int, first: int, step: int, current: Any, ends_at: float, mos
     tried: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     memory: list[int] = []
+    parent = multiprocessing.parent_process()
     for k in range(most):
-        if monotonic() >= ends_at:
+        if monotonic() >= ends_at or (parent is not None and not parent.is_alive()):
             break
         seed = first + k * step
         current[2 * number], current[2 * number + 1] = seed, monotonic()
