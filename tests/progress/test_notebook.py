@@ -48,12 +48,12 @@ def test_a_fit_that_has_converged(outputs):
     assert "\u26a0" not in html
 
 
-def test_progress_is_shown_while_it_runs(outputs):
-    """As lines on standard error, or as bars if there are widgets."""
-    told = text_of(outputs[1], "stderr")
-    assert "LinearSVC:" in told or any(
-        "application/vnd.jupyter.widget-view+json" in o.get("data", {}) for o in outputs[1]
-    )
+def test_progress_is_shown_while_it_runs_and_then_goes(outputs):
+    """As text that changes in place, or as bars if there are widgets; nothing is left on standard error."""
+    assert text_of(outputs[1], "stderr") == ""
+    (progress,) = (each for each in outputs[1] if each.output_type == "display_data")
+    if "application/vnd.jupyter.widget-view+json" not in progress.data:
+        assert progress.data["text/html"] == ""
 
 
 def test_one_that_has_not_looks_different(outputs):

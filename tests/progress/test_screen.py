@@ -6,6 +6,7 @@ import subprocess
 import sys
 from math import nan
 from time import perf_counter, sleep
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ from hingeline import Progress
 from hingeline.progress import CountBar, FitBar, StepsBar, counting, fitting, open_screen, screen
 from hingeline.progress.bars import Bar, Line
 from hingeline.progress.drawing import PlainLines
+from hingeline.progress.notebook import NotebookLines
 from hingeline.runtime.training_clock import begin_compiling, standing_still
 from hingeline.solution import Traffic
 
@@ -195,7 +197,29 @@ def test_notebooks(monkeypatch):
     assert screen.drawing() is not None
     missing = {"ipywidgets"}
     monkeypatch.setattr(screen, "find_spec", lambda name: None if name in missing else object())
-    assert isinstance(screen.drawing(), PlainLines)  # rich could not draw there
+    assert isinstance(screen.drawing(), NotebookLines)  # rich could not draw there
+
+
+def test_a_notebook_shows_one_text_that_changes_and_goes(monkeypatch):
+    shown = []
+
+    class Output:
+        def update(self, data, raw):
+            shown.append(data)
+
+    def display(data, raw, display_id):
+        shown.append(data)
+        return Output()
+
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    with NotebookLines() as lines:
+        lines.draw([])
+        assert not shown
+        lines.draw([Line("a", 0.5, "1 < 2")])
+        lines.draw([Line("a", 1.0, "done"), Line("b", None, "c")])
+    assert [data["text/plain"] for data in shown] == ["a:  50% 1 < 2", "a: 100% done\nb: c", ""]
+    assert "1 &lt; 2" in shown[0]["text/html"]
+    assert shown[-1]["text/html"] == ""
 
 
 def test_a_bar_of_its_own_kind():

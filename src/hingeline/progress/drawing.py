@@ -40,8 +40,13 @@ class PlainLines:
             return
         self._next = now + max(FIRST_PAUSE, GROWTH * (now - self._started))
         for line in lines:
-            share = "" if line.fraction is None else f"{line.fraction:4.0%} "
-            print(f"{line.title}: {share}{line.text.replace('→', 'to')}", file=sys.stderr, flush=True)
+            print(text_of(line).replace("→", "to"), file=sys.stderr, flush=True)
+
+
+def text_of(line: Line) -> str:
+    """Return a line as plain text."""
+    share = "" if line.fraction is None else f"{line.fraction:4.0%} "
+    return f"{line.title}: {share}{line.text}"
 
 
 def is_terminal(stream: Any) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from ..runtime.training_clock import compile_seconds, is_compiling
 from .bars import Bar, CountBar, FitBar, Line
 from .drawing import Drawing, PlainLines, is_terminal
+from .notebook import NotebookLines
 from .text import duration
 
 B = TypeVar("B", bound=Bar)
@@ -139,7 +140,9 @@ def drawing() -> Drawing | None:
     notebook = in_notebook()
     if not notebook and not is_terminal(sys.stderr):
         return None
-    if find_spec("rich") is None or (notebook and find_spec("ipywidgets") is None):
+    if notebook and (find_spec("rich") is None or find_spec("ipywidgets") is None):
+        return NotebookLines()
+    if find_spec("rich") is None:
         return PlainLines()
     from .rich_drawing import RichBars
 
