@@ -1,5 +1,7 @@
 """Dual variables that keep the condition of a free intercept: within the box, moved as little as possible."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from problems import EVERY_LOSS, MARGIN_LOSSES
@@ -10,7 +12,7 @@ from truth import complaints
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import lower, upper
-from hingeline.solvers.balance import SidesInMemory, balance, signed_sum
+from hingeline.solvers.balance import SidesInMemory, balance, settle, signed_sum
 
 N = 60
 
@@ -86,3 +88,19 @@ def test_variables_of_one_side_alone_vanish_altogether():
     with pytest.warns(ConvergenceWarning):
         case.model.fit(case.X, case.y, sample_weight=case.sample_weight)
     assert complaints(case.model, case.X, case.y, case.sample_weight) == []
+
+
+@pytest.mark.parametrize("at_bounds", [0.0, 0.7])
+@pytest.mark.parametrize("name", EVERY_LOSS)
+def test_what_rounding_leaves_is_settled_exactly(name, at_bounds):
+    rng = np.random.default_rng(5)
+    problem = problem_of(name, weights=rng.uniform(0.5, 2.0, N))
+    alpha = variables(problem, rng, at_bounds)
+    balance(SidesInMemory(problem, alpha))
+    before = alpha.copy()
+    settle(problem, alpha)
+    assert sum(Fraction(float(a)) * int(s) for a, s in zip(alpha, problem.signs, strict=True)) == 0
+    C = problem.C_values
+    assert (C * lower(problem.loss, 1.0) <= alpha).all()
+    assert (alpha <= C * upper(problem.loss, 1.0)).all()
+    np.testing.assert_allclose(alpha, before, rtol=0, atol=1e-13)

@@ -8,7 +8,7 @@ down; variables at 0 stay there.
 
 from __future__ import annotations
 
-from math import isinf
+from math import fsum, isinf
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,6 +58,28 @@ def balance(sides: Sides) -> None:
         total, widest = sides.room()
     if excess != 0.0 and total > 0.0:
         sides.give(widest, excess)
+
+
+def settle(problem: Problem, alpha: Vector) -> None:
+    """Let single variables take what is left of sum_i alpha_i s_i, until it is exactly 0.
+
+    Rounding of the variables leaves some units in the last place, which are worth as much as the intercept is large.
+    Small variables have the finest units. One at a bound pays its margin for leaving it, so it is the last resort.
+    """
+    s, C = problem.signs, np.broadcast_to(problem.C_values, alpha.shape)
+    low, high = C * lower(problem.loss, 1.0), C * upper(problem.loss, 1.0)
+    for _ in range(MOST_ROUNDS):
+        excess = fsum(alpha * s)
+        if excess == 0.0:
+            return
+        moved = alpha - excess * s
+        can = (alpha * moved > 0.0) & (low <= moved) & (moved <= high) & (moved != alpha)
+        inside = can & (low < alpha) & (alpha < high)
+        which = np.flatnonzero(inside if inside.any() else can)
+        if which.size == 0:
+            return
+        finest = which[np.argmin(np.abs(alpha[which]))]
+        alpha[finest] = moved[finest]
 
 
 class SidesInMemory:

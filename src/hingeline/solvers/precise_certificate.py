@@ -18,6 +18,7 @@ from ..kernels.passes import squared_length
 from ..kernels.precise_passes import certify_rows_precisely
 from ..runtime.pace import Pace, do_nothing
 from ..solution import Certificate, Solution
+from .balance import settle
 from .certificate import UNIT_ROUNDOFF
 from .certificate_parts import sum_parts
 from .history import concluded
@@ -35,6 +36,9 @@ def certified_precisely(
     """
     if not may_mislead(problem, solution):
         return solution
+    if free:
+        solution = replace(solution, alpha=solution.alpha.copy())
+        settle(problem, solution.alpha)
     certificate = precise_certificate(problem, solution, free=free, between=between)
     if not isfinite(certificate.gap):
         return solution

@@ -14,7 +14,7 @@ from ...data.problem import Problem
 from ...kernels.losses import diagonal, lower, missing, precise_terms, pull, sign, upper
 from ...kernels.types import Vector
 from ...solution import Certificate, Solution
-from ..balance import SidesInMemory, balance
+from ..balance import SidesInMemory, balance, settle
 from ..origin import small_copy
 from ..stop import Stop
 from .decimals import ONE, ZERO, Cholesky, Decimals, decimals, floats
@@ -101,6 +101,8 @@ class ExactRows:
         total = float(abs(self._Z[:, -1] @ decimals(out[self._which])))
         if self._is_free and total > UNBALANCED * np.abs(out).sum():
             balance(SidesInMemory(problem, out))
+        if self._is_free:
+            settle(problem, out)
         return out
 
     def _on_lattice(
