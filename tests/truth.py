@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 U = 2.0**-53
+TINY = 2.0**-1022  # smaller numbers have fewer digits
 VISIBLE = 1e-5  # relative: what rounding may make of the objective
 SLACK = 1e-12  # relative: what bounds and equations may miss by
 AT_BOUND = 2**50  # a variable is at a bound if no more than one part in so many is missing: the bound was rounded too
@@ -543,11 +544,11 @@ def _complaints(model: Any, t: Truth, claim: dict[str, Any]) -> list[str]:
     difference, found = primal - dual, []
     if not t.infeasible <= SLACK:
         found.append(f"the dual variables are not feasible, by {t.infeasible:.1e}")
-    if not abs(primal - t.primal) <= t.rounding:
+    if not abs(primal - t.primal) <= t.rounding + TINY:
         found.append(f"objective_ {primal!r} is {t.primal!r}")
     if not t.difference >= -t.difference_rounding:
         found.append(f"the dual is above the primal by {-t.difference:.1e}")
-    allowed = t.difference_rounding + 4.0 * U * abs(primal) + t.infeasible * abs(primal)
+    allowed = t.difference_rounding + 4.0 * U * abs(primal) + t.infeasible * abs(primal) + TINY
     if not abs(difference - t.difference) <= allowed:
         found.append(f"primal - dual is {t.difference:.3e}, claimed {difference:.3e} (rounding {allowed:.1e})")
     size = max(abs(primal), abs(dual)) if hasattr(model, "nu") else primal
