@@ -111,7 +111,8 @@ def test_bars_are_drawn_and_taken_away(monkeypatch):
         wait_for("iteration 7 · violation 2.5e-01 → 1e-03", terminal)
         print("said meanwhile", file=sys.stderr)
         wait_for("said meanwhile", terminal)
-    assert terminal.getvalue().endswith("\x1b[2K")  # the line is erased
+    after = terminal.getvalue().rpartition("\x1b[2K")[2]  # the line is erased
+    assert after.replace("\x1b[?25h", "").strip() == ""  # and the cursor may be shown again
     assert screen._current is None
 
 

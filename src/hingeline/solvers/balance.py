@@ -66,20 +66,22 @@ def settle(problem: Problem, alpha: Vector) -> None:
     Rounding of the variables leaves some units in the last place, which are worth as much as the intercept is large.
     Small variables have the finest units. One at a bound pays its margin for leaving it, so it is the last resort.
     """
-    s, C = problem.signs, np.broadcast_to(problem.C_values, alpha.shape)
+    there = np.flatnonzero(alpha)
+    own, s, C = alpha[there], problem.signs[there], np.broadcast_to(problem.C_values, alpha.shape)[there]
     low, high = C * lower(problem.loss, 1.0), C * upper(problem.loss, 1.0)
     for _ in range(MOST_ROUNDS):
-        excess = fsum(alpha * s)
+        excess = fsum(own * s)
         if excess == 0.0:
-            return
-        moved = alpha - excess * s
-        can = (alpha * moved > 0.0) & (low <= moved) & (moved <= high) & (moved != alpha)
-        inside = can & (low < alpha) & (alpha < high)
+            break
+        moved = own - excess * s
+        can = (own * moved > 0.0) & (low <= moved) & (moved <= high) & (moved != own)
+        inside = can & (low < own) & (own < high)
         which = np.flatnonzero(inside if inside.any() else can)
         if which.size == 0:
-            return
-        finest = which[np.argmin(np.abs(alpha[which]))]
-        alpha[finest] = moved[finest]
+            break
+        finest = which[np.argmin(np.abs(own[which]))]
+        own[finest] = moved[finest]
+    alpha[there] = own
 
 
 class SidesInMemory:
