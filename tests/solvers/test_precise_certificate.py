@@ -63,3 +63,13 @@ def test_dual_variables_out_of_balance_cost_the_free_intercept():
     for certificate in (found, exact):
         assert certificate.primal == pytest.approx(primal, rel=1e-12)
         assert certificate.primal - certificate.dual == pytest.approx(difference, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_targets_hardly_outside_the_tube(seed):
+    """The loss is what is left of a target less the tube's width: rounding of target less score counts."""
+    rng = np.random.default_rng(seed)
+    X, eps = rng.normal(size=(20, 2)) * 1e-7, 0.3
+    y = rng.choice([-1.0, 1.0], 20) * (eps + 1e-14 * rng.uniform(size=20))
+    model = LinearSVR(C=1.0, epsilon=eps, fit_intercept=False, gap_tol=1e-6).fit(X, y)
+    assert not complaints(model, X, y)

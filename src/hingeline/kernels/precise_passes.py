@@ -64,8 +64,9 @@ def certify_rows_precisely(
         if own > 0.0:
             f, rest = precise_dot(rows, i, w, intercept)
             s = float(sign(loss, y[i]))
-            high = f + rest
-            m, m_low = missing(loss, y[i], high), -s * (rest - (high - f))
+            high, rest = with_product(missing(loss, y[i], 0.0), -s * rest, -s, f)
+            m = high + rest
+            m_low = rest - (m - high)
             violation = max(violation, abs(pull(loss, m + m_low, alpha[i], own)[0]))
             primal, apart = precise_terms(loss, m, m_low, alpha[i], own)
             losses += primal
