@@ -110,7 +110,9 @@ def versus(results: Results, data: str, C: float) -> str:
     won = ours.status == "ok" and not (best.status == "ok" and best.seconds < ours.seconds)
     left, right = seconds_text(ours), seconds_text(best)
     name = f" ({NAMES.get(best.solver, best.solver)})" if best.status == "ok" else ""
-    return f"**{left}** / {right}{name}" if won else f"{left} / **{right}**{name}"
+    if won:
+        return f"**{left}** / {right}{name}"
+    return f"{left} / **{right}**{name}" if best.status == "ok" else f"{left} / {right}"
 
 
 def order_of(cell: Cell) -> float:

@@ -53,6 +53,11 @@ def test_a_faster_peer_is_the_one_in_bold(results):
     assert render.versus(slower, "d", 1.0) == "2 / **1** (scikit-learn)"
 
 
+def test_nothing_is_in_bold_if_nobody_reaches_the_target(results):
+    late = tuple(replace(c, status="deadline", deadline=15.0) for c in results["hinge"].cells)
+    assert render.versus(replace(results["hinge"], cells=late), "d", 1.0) == "> 15 / > 15"
+
+
 def test_the_full_table_has_every_cell(results):
     rows = render.full_table(results["hinge"]).splitlines()
     assert rows[0].split(" | ")[2:5] == ["hingeline", "scikit-learn", "LIBLINEAR"]
