@@ -65,12 +65,15 @@ class Smoothed(Protocol):
         """Centre the smoothing at the current responses, with ``factor`` times kappa."""
 
 
-def run_stages(smoothed: Smoothed, run: Run, start: Certificate, take: Callable[[], None]) -> None:
-    """Run stages until ``run`` or lack of progress ends them.
+def run_stages(
+    smoothed: Smoothed, run: Run, start: Certificate, take: Callable[[], None], most_steps: float = inf
+) -> None:
+    """Run stages until ``run``, ``most_steps`` or lack of progress ends them.
 
     ``take`` is called for each point that is better than ``start`` and all points before it: a run may end at any time,
     and then this is the model.
     """
+    last = run.n_iter + most_steps
     stages = Stages(smoothed, run.stop, start.primal - start.dual)
     for _ in run.sweeps():
         decrement = smoothed.step()
@@ -84,7 +87,7 @@ def run_stages(smoothed: Smoothed, run: Run, start: Certificate, take: Callable[
         criterion = reached if meets_tol else inf
         if run.sweep(0, reached, nan, smoothed.gap, criterion, True, smoothed.primal) is Verdict.SATISFIED:
             break
-        if not stages.go_on(decrement):
+        if run.n_iter >= last or not stages.go_on(decrement):
             is_rounding = stages.best_gap <= GOOD_GAP * stages.size or smoothed.violation <= NEAR_FLOOR * run.floor()
             raise Ended("rounding" if is_rounding else "stalled")
 

@@ -11,6 +11,7 @@ from random_cases import draw
 from truth import complaints
 
 from hingeline.solvers.l1.penalised import penalty_terms
+from hingeline.solvers.l1.primal import SOON
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -42,3 +43,15 @@ def test_an_elastic_net_of_timestamps_claims_no_more_than_is_true(number):
             warnings.simplefilter("ignore", UserWarning)
             case.model.set_params(C=C).fit(case.X, case.y)
         assert complaints(case.model, case.X, case.y) == []
+
+
+# Hundreds of steps, each more expensive than the last, and no end: decimals take over.
+@pytest.mark.parametrize("number", [20009866, 20012808])
+def test_timestamps_that_float64_cannot_solve_are_left_to_decimals_soon(number):
+    case = draw(number, any_layout=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        case.model.fit(case.X, case.y)
+    assert case.model.n_iter_ <= SOON
+    assert case.model.duality_gap_ <= 1e-3
+    assert complaints(case.model, case.X, case.y) == []

@@ -70,8 +70,7 @@ def finished(
     """
     if solution.stop_reason not in ("rounding", "stalled") or solution.certificate.gap <= GOOD_GAP:
         return solution
-    is_small = data.n_rows * n_weights <= LARGEST
-    if not is_small and data.n_rows * n_weights**2 > LARGEST_TWICE:
+    if not is_small_enough(data, n_weights):
         return solution
     begun, left = now(), stop.after(solution.seconds).max_time
 
@@ -82,7 +81,7 @@ def finished(
     found = None
     try:
         with localcontext(DIGITS):
-            found = best_model(make(), check, is_small=is_small)
+            found = best_model(make(), check, is_small=data.n_rows * n_weights <= LARGEST)
     except Ended:
         pass
     if found is None or not found.certificate.gap < solution.certificate.gap:
@@ -98,6 +97,11 @@ def finished(
         solver=f"{solution.solver}+{EXACT}",
         seconds=solution.seconds + now() - begun,
     )
+
+
+def is_small_enough(data: Data, n_weights: int) -> bool:
+    """Tell whether ``finished`` takes on a problem of this size."""
+    return data.n_rows * n_weights <= LARGEST or data.n_rows * n_weights**2 <= LARGEST_TWICE
 
 
 def best_model(exact: Exact, check: Callable[[], None], *, is_small: bool = True) -> Model | None:

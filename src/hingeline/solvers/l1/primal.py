@@ -34,6 +34,7 @@ from ...solution import Certificate, Progress, Solution
 from ..clock import Clock, Ended
 from ..driver import Run, Verdict
 from ..engines import stepwise_engine
+from ..exact.last_resort import is_small_enough
 from ..exact.penalised import finished_penalised
 from ..finish import insisting, run_accurately, solution_of
 from ..rounding import NEAR_FLOOR
@@ -47,6 +48,7 @@ BETTER, WORTH_A_STEP = 0.5, 1e-9  # times the best violation; share of the objec
 MOST_CUT = 10  # steps that are cut short, before the problem is softened
 GROWTH, SOFT_STEPS, SOFT_TOL = 10.0, 40, 1e-2  # of C in a softened problem; steps at one C; violation, as a share of l1
 MOST_TAKEN = 500  # steps
+SOON = 200  # steps after which a problem that decimals can solve is left to them: most take a tenth of that
 FAR = 750.0  # margin at which exp underflows
 OFTEN = 4  # iterations over few columns after which the gap is computed, even if it is known to be too large
 LATER, FALLEN = 1.25, 1.5  # growth of visits until the next look at the objective; its fall, in gaps asked for
@@ -139,6 +141,7 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
     """
     primal, stall, fits = engine.primal, Stall(), Fits()
     was_softened, left = False, 0
+    most = SOON if is_small_enough(primal.problem.data, primal.w.size) else inf
     for _ in run.sweeps():
         steps, goes_on = engine.step()
         criterion, gap = _reached(primal, run, fits)
@@ -146,6 +149,9 @@ def _iterate(engine: ProximalNewton, run: Run) -> None:
         verdict = run.sweep(steps, primal.violation, np.nan, gap, criterion, True, objective)
         if verdict is Verdict.SATISFIED:
             break
+        if run.n_iter >= most:
+            primal.soften(1.0)
+            raise Ended("rounding")
         if primal.softness < 1.0:
             left -= 1
             if left == 0 or not goes_on or primal.violation <= SOFT_TOL * float(primal.l1.max()):

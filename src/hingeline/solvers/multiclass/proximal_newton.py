@@ -24,6 +24,7 @@ from ...runtime.blas import blas
 from ...runtime.pace import Pace
 from ..clock import Ended
 from ..driver import Run
+from ..exact.last_resort import is_small_enough
 from ..newton.conjugate import conjugate_gradients
 from ..newton.triangular import solved_by_rows
 from ..newton_equation import solve_scaled
@@ -43,6 +44,7 @@ LINE_ACCURACY = 1e-3  # fraction of the slope that counts as zero
 NO_RISE = 1e-8  # relative rise of the objective that is too large to be rounding
 UNSEEN = 1e-14  # decrease, relative to the terms it is summed from, that rounding hides from a line search
 LARGEST_PRECISE = 100_000  # examples times weights of a problem that is worth twice the precision
+SOON = 200  # steps in twice the precision after which a problem that decimals can solve is left to them
 SMALL_GAP = 1e-6  # relative
 SHARES = (1.0, 0.1, 0.01)  # fractions of a step to try if rounding misled the line search
 
@@ -244,4 +246,5 @@ def _newton(state: DualState, run: Run) -> None:
         if left.gap <= GOOD_GAP:
             raise
         precise = SmoothedProblem(state, run, smoothed.kappa, precise=True)
-        run_stages(precise, run, left, lambda: state.take(precise.alpha, precise.w))
+        most_steps = SOON if is_small_enough(state.data, precise.w.size) else inf
+        run_stages(precise, run, left, lambda: state.take(precise.alpha, precise.w), most_steps)
