@@ -5,8 +5,7 @@ larger C can still win. A thread that finds nothing left to do in a row goes ahe
 ends the path, that work is discarded.
 
 A walk starts each C from the solution for the last, so a problem of a fold can keep one thread busy. With twice as many
-threads as problems, or more, each walk is cut into several that begin at different C, the first of them from zero. With
-nearly one thread per cell, each cell is a walk of its own, and the largest C, which take longest, come first.
+threads as problems, or more, each walk is cut into several that begin at different C, the first of them from zero.
 Where they begin depends only on the number of threads, so a result depends on that and on the seed, never on timing.
 """
 
@@ -33,7 +32,6 @@ from .table import Cell, Table
 from .walk import Walk
 
 NEWTON_WORK = 4.0  # an iteration of Newton's method, in visits of each row
-CELLS_PER_THREAD = 1.25  # up to this many, each cell is trained on its own: the last ones, at small C, are quick
 
 
 class Leg(NamedTuple):
@@ -98,8 +96,7 @@ class Grid:
         n_chains = len(study.folds) * study.n_problems
         self._test_share = study.test_share
         self._legs = legs(n_chains, Cs.size, self._n_threads)
-        self._is_cut = len(self._legs) > n_chains
-        self._furthest = Cs.size if self._is_cut else 2  # rows that threads may be ahead
+        self._furthest = 2 if len(self._legs) == n_chains else Cs.size  # rows that threads may be ahead
         each = max(1, self._n_threads // len(self._legs))
         self._next = [self._first_open(leg) for leg in self._legs]
         self._walks = [self._walk(number, each, reached or {}) for number in range(len(self._legs))]
@@ -164,18 +161,13 @@ class Grid:
                     self._remote.cancel()
 
     def _choose(self, busy: set[int]) -> int | None:
-        """Return the leg to go on with.
-
-        That is the one at the smallest C, but none that is too far ahead; the one at the largest C if walks are cut.
-        """
+        """Return the leg to go on with: the one at the smallest C, but none that is too far ahead."""
         open_legs = [
             (self._next[number], number)
             for number, leg in enumerate(self._legs)
             if number not in busy and self._next[number] < min(self._row + self._furthest, leg.end)
         ]
-        if not open_legs:
-            return None
-        return (max if self._is_cut else min)(open_legs)[1]
+        return min(open_legs)[1] if open_legs else None
 
     def _step(self, number: int) -> Part:
         """Train a leg's problem for its next C, and compute the decision values of the rows that are held out."""
@@ -256,7 +248,5 @@ class Grid:
 def legs(n_chains: int, n_Cs: int, n_threads: int) -> list[Leg]:
     """Return the walks over a grid of C that keep the threads busy: the later ones, at larger C, are the shorter."""
     n_legs = min(max(1, n_threads // n_chains), n_Cs)
-    if n_chains * n_Cs <= CELLS_PER_THREAD * n_threads:
-        n_legs = n_Cs
     ends = [n_Cs - n_Cs * k // n_legs for k in range(n_legs, -1, -1)]
     return [Leg(chain, *ends[k : k + 2]) for chain in range(n_chains) for k in range(n_legs)]
