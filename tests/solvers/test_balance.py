@@ -104,3 +104,28 @@ def test_what_rounding_leaves_is_settled_exactly(name, at_bounds):
     assert (C * lower(problem.loss, 1.0) <= alpha).all()
     assert (alpha <= C * upper(problem.loss, 1.0)).all()
     np.testing.assert_allclose(alpha, before, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["pinball", "hinge"])
+def test_few_variables_between_their_bounds_are_settled_exactly_too(name):
+    rng, n = np.random.default_rng(6), 12
+    for _ in range(200):
+        y = rng.choice([-1.0, 1.0], n).astype(np.float32 if name in MARGIN_LOSSES else np.float64)
+        weights = 10.0 ** rng.uniform(-4.0, 1.0, n)
+        problem = make_problem(read_data(np.ones((n, 1)), 1.0), y, weights, EVERY_LOSS[name](0.1))
+        low, high = problem.C_values * lower(problem.loss, 1.0), problem.C_values * upper(problem.loss, 1.0)
+        alpha = np.where(rng.random(n) < 0.5, low, high)
+        inside = rng.choice(n, 3, replace=False)
+        alpha[inside] = (low + (high - low) * rng.random(n))[inside]
+        balance(SidesInMemory(problem, alpha))
+        settle(problem, alpha)
+        assert sum(Fraction(float(a)) * int(s) for a, s in zip(alpha, problem.signs, strict=True)) == 0
+        assert (low <= alpha).all()
+        assert (alpha <= high).all()
+
+
+def test_numbers_next_to_zero_are_none():
+    problem, alpha = problem_of("squared_hinge"), np.zeros(N)
+    alpha[0] = 4e-322
+    balance(SidesInMemory(problem, alpha))
+    assert (alpha == 0.0).all()

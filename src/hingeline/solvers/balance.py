@@ -8,7 +8,7 @@ down; variables at 0 stay there.
 
 from __future__ import annotations
 
-from math import fsum, isinf
+from math import copysign, fsum, inf, isinf
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..kernels.types import Index, Vector
 
 MOST_ROUNDS = 30  # of moving the variables that still have room; one is usually enough
 NEGLIGIBLE = 1e-15  # sum relative to the sum of magnitudes that rounding may leave: one variable takes it
+HOPELESS = 1e-6  # the same, after all that: the variables are set to zero
 
 
 class Sides(Protocol):
@@ -52,12 +53,17 @@ def balance(sides: Sides) -> None:
         excess, size = sides.signed_sum()
     if abs(excess) > NEGLIGIBLE * size:
         heavier = 0.5 * (size + abs(excess))
-        factor = 1.0 - abs(excess) / heavier
-        sides.scale_side(excess, factor if factor > NEGLIGIBLE else 0.0)  # less than that is rounding of nothing
-        excess, _ = sides.signed_sum()
+        left = 1.0 - abs(excess) / heavier
+        factor = left if left > NEGLIGIBLE else 0.0  # less than that is rounding of nothing
+        sides.scale_side(copysign(1.0, excess), factor)
+        excess, size = sides.signed_sum()
         total, widest = sides.room()
     if excess != 0.0 and total > 0.0:
         sides.give(widest, excess)
+        excess, size = sides.signed_sum()
+    if abs(excess) > HOPELESS * size:  # numbers next to zero, which have too few digits
+        sides.scale_side(1.0, 0.0)
+        sides.scale_side(-1.0, 0.0)
 
 
 def settle(problem: Problem, alpha: Vector) -> None:
@@ -67,18 +73,25 @@ def settle(problem: Problem, alpha: Vector) -> None:
     Small variables have the finest units. One at a bound pays its margin for leaving it, so it is the last resort.
     """
     there = np.flatnonzero(alpha)
-    own, s, C = alpha[there], problem.signs[there], np.broadcast_to(problem.C_values, alpha.shape)[there]
+    own, s = alpha[there], problem.signs[there].astype(np.float64)  # labels may be of single precision
+    C = np.broadcast_to(problem.C_values, alpha.shape)[there]
     low, high = C * lower(problem.loss, 1.0), C * upper(problem.loss, 1.0)
     for _ in range(MOST_ROUNDS):
         excess = fsum(own * s)
         if excess == 0.0:
             break
+        inside = (low < own) & (own < high)
         moved = own - excess * s
         can = (own * moved > 0.0) & (low <= moved) & (moved <= high) & (moved != own)
-        inside = can & (low < own) & (own < high)
-        which = np.flatnonzero(inside if inside.any() else can)
-        if which.size == 0:
+        takes_all = can & (own - moved == excess * s)
+        # If all that may move this way have coarser units, one goes too far, and another takes that back.
+        beyond = np.nextafter(own, np.copysign(inf, -excess * s))
+        can_overshoot = (own * beyond > 0.0) & (low <= beyond) & (beyond <= high)
+        kinds = (takes_all & inside, takes_all, can & inside, can, can_overshoot)
+        at = next((k for k in range(len(kinds)) if kinds[k].any()), None)
+        if at is None:
             break
+        which, moved = np.flatnonzero(kinds[at]), beyond if kinds[at] is can_overshoot else moved
         finest = which[np.argmin(np.abs(own[which]))]
         own[finest] = moved[finest]
     alpha[there] = own

@@ -39,15 +39,15 @@ def certified_precisely(
     if free:
         solution = replace(solution, alpha=solution.alpha.copy())
         settle(problem, solution.alpha)
-    certificate = precise_certificate(problem, solution, free=free, between=between)
+    certificate, alpha = precise_certificate(problem, solution, free=free, between=between), solution.alpha
     if not isfinite(certificate.gap):
         return solution
-    if free:  # the violation of a free intercept may be larger than those of the rows
-        certificate = certificate._replace(violation=max(certificate.violation, solution.certificate.violation))
-    alpha = solution.alpha
     if not certificate.gap <= 1.0:  # dual variables that certify nothing: without them the bound is 0
         alpha = np.zeros_like(alpha)
-        certificate = Certificate.of(certificate.violation, certificate.primal, certificate.primal)
+        bare = precise_certificate(problem, replace(solution, alpha=alpha), free=free, between=between)
+        certificate = Certificate.of(bare.violation, bare.primal, bare.primal)
+    if free:  # the violation of a free intercept may be larger than those of the rows
+        certificate = certificate._replace(violation=max(certificate.violation, solution.certificate.violation))
     reason, converged = solution.stop_reason, solution.converged
     is_worse = converged and (
         certificate.gap > GOOD_GAP >= solution.certificate.gap or (reason != "rounding" and not stop.met(certificate))

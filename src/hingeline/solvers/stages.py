@@ -28,6 +28,7 @@ NO_DECREASE = 1e-14  # relative decrease of the objective that is hidden by roun
 BETTER, WORTH_A_STAGE = 0.5, 1e-2  # times the best violation or gap; dual gain, as a fraction of the gap
 FEW_STAGES, MANY_STAGES = 4, 30  # stages without progress before training ends: with a good gap, and without one
 MOST_STAGES = 500  # in any case
+SOON = 1_000  # steps after which a problem that decimals can solve (solvers/exact) is left to them
 NO_GAP, FINE_GAP, GAP_PER_TOL = 1e-14, 1e-4, 100.0  # relative gaps: zero; good enough to end by tol, also per tol
 
 

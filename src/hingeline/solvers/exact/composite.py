@@ -16,13 +16,15 @@ import numpy as np
 
 from ...kernels.types import Vector
 from .decimals import ONE, ZERO, Decimals
+from .interior import SOLVED as ACCURATE
 from .interior import DenseRows, Pieces, Point
 from .smooth import LogisticPieces, sigmoid, stepped
 
-MOST_STEPS = 10
-SOLVED = Decimal("1e-20")  # promised decrease, as a fraction of the objective, at which the problem is solved
+MOST_STEPS = 25
+SOLVED = Decimal("1e-16")  # promised decrease, as a fraction of the objective, at which the problem is solved
+NEAR, ROUGH = Decimal("1e-4"), Decimal("1e-9")  # decrease from which on digits count; accuracy of a problem before that
 STRAIGHT = Decimal("0.02")  # least curvature of a row, as a fraction of its slope: flatter rows give endless steps
-NOTHING = Decimal("1e-25")  # fraction of the largest slope that counts as zero
+NOTHING = Decimal("1e-18")  # fraction of the largest slope that counts as zero
 
 
 class PenalisedLogistic(NamedTuple):
@@ -47,19 +49,20 @@ class PenalisedLogistic(NamedTuple):
         """Return the solution, or the best point that was found."""
         w = min((np.full(self.R.size, ZERO), self.start), key=self._objective)
         value, a = self._objective(w), self._slopes(w)
+        accuracy = ROUGH
         for _ in range(MOST_STEPS):
-            found = self._expanded(w).solved(check)
+            found = self._expanded(w).solved(check, accuracy)
             if found is None:
                 break
             a = self._proposed(w, found)
             step = found.w - w
             promised = self._penalty(w) - self._penalty(found.w) + self._slopes(w) @ (self.Z @ step)
-            if promised <= SOLVED * value:
+            ahead = stepped(self._objective, w, step, value, promised) if promised > SOLVED * value else None
+            if ahead is not None:
+                w, value = ahead
+            elif accuracy == ACCURATE:
                 break
-            ahead = stepped(self._objective, w, step, value, promised)
-            if ahead is None:
-                break
-            w, value = ahead
+            accuracy = ROUGH if promised > NEAR * value and ahead is not None else ACCURATE
         return Point(w, a, value)
 
     def _proposed(self, w: Decimals, found: Point) -> Decimals:

@@ -135,16 +135,20 @@ class Pieces(NamedTuple):
         np.add.at(out, self.group, values)
         return out
 
-    def solved(self, check: Callable[[], None]) -> Point | None:
+    def solved(self, check: Callable[[], None], accuracy: Decimal = SOLVED) -> Point | None:
         """Return the solution to some 20 digits; None if there is none to be found. ``check`` is called every step."""
-        at, best, least, idle = _Interior(self), None, ENOUGH, 0
+        found = self._solved_from(_Interior(self), check, accuracy)
+        return found or self._solved_from(_Interior(self).with_less_weight(), check, accuracy)
+
+    def _solved_from(self, at: _Interior, check: Callable[[], None], accuracy: Decimal) -> Point | None:
+        best, least, idle = None, ENOUGH, 0
         for _ in range(MOST_STEPS):
             check()
             value, lacking = at.value_and_lacking()
             idle += best is not None
             if lacking <= least * value:
                 best, least, idle = Point(at.w, at.a, value), lacking / value, 0
-            is_done = lacking <= SOLVED * value or max(value, lacking) <= NOTHING or idle == MOST_IDLE
+            is_done = lacking <= accuracy * value or max(value, lacking) <= NOTHING or idle == MOST_IDLE
             if is_done or not at.step():
                 break
         return best
@@ -162,8 +166,21 @@ class _Interior:
         self._s, self._xi = p.U / 2, np.full(p.U.size, start)
         np.maximum.at(self._xi, p.group, p.c[bounded] + start)
         of_free = (np.abs(p.c[free]) + start) / p.delta
+        if of_free.size:  # products a r that are much smaller than the others make many short steps
+            mu = max(of_free * (np.abs(p.c[free]) + start))
+            of_free = np.maximum(of_free, [(mu / delta).sqrt() for delta in p.delta])
         self.a = np.concatenate([(p.U / (2 * sizes))[p.group], of_free])
         self._r = np.concatenate([self._xi[p.group], p.delta * of_free]) - p.c
+
+    def with_less_weight(self) -> _Interior:
+        """Return the iterate with dual variables that are scaled to where they gain most: another start."""
+        p, v = self._p, self._p.Z.transposed(self.a)
+        cost = sum((v_j * v_j / R for v_j, R in zip(v, p.R, strict=True) if R), ZERO)
+        gain = np.abs(p.c) @ self.a
+        if cost > gain:
+            self.a = self.a * (gain / cost)
+            self._s = p.U - p.sums(self.a[: self._n])
+        return self
 
     def value_and_lacking(self) -> tuple[Decimal, Decimal]:
         """Return the size of the objective, and the errors in complementarity and stationarity."""

@@ -29,7 +29,7 @@ from ..newton.conjugate import conjugate_gradients
 from ..newton.triangular import solved_by_rows
 from ..newton_equation import solve_scaled
 from ..shards.line import MOST_EVALUATIONS, beginning, narrowed, step_found
-from ..stages import INNER, run_stages
+from ..stages import INNER, SOON, run_stages
 from ..stop import GOOD_GAP
 from .dual_state import DualState
 from .example_passes import add_class_weights
@@ -44,7 +44,7 @@ LINE_ACCURACY = 1e-3  # fraction of the slope that counts as zero
 NO_RISE = 1e-8  # relative rise of the objective that is too large to be rounding
 UNSEEN = 1e-14  # decrease, relative to the terms it is summed from, that rounding hides from a line search
 LARGEST_PRECISE = 100_000  # examples times weights of a problem that is worth twice the precision
-SOON = 200  # steps in twice the precision after which a problem that decimals can solve is left to them
+SOON_PRECISE = 200  # steps in twice the precision after which a problem that decimals can solve is left to them
 SMALL_GAP = 1e-6  # relative
 SHARES = (1.0, 0.1, 0.01)  # fractions of a step to try if rounding misled the line search
 
@@ -236,8 +236,10 @@ def _newton(state: DualState, run: Run) -> None:
     """Run the stages; if they leave a large gap on a small problem, go on in twice the precision."""
     start = state.refresh(Pace(run.clock.check))
     smoothed = SmoothedProblem(state, run)
+    is_small = is_small_enough(state.data, smoothed.w.size)
     try:
-        run_stages(smoothed, run, start, lambda: state.take(smoothed.alpha, smoothed.w))
+        most_steps = SOON if is_small else inf
+        run_stages(smoothed, run, start, lambda: state.take(smoothed.alpha, smoothed.w), most_steps)
     except Ended as end:
         if end.reason not in ("rounding", "stalled") or smoothed.w.size * len(smoothed.alpha) > LARGEST_PRECISE:
             raise
@@ -246,5 +248,5 @@ def _newton(state: DualState, run: Run) -> None:
         if left.gap <= GOOD_GAP:
             raise
         precise = SmoothedProblem(state, run, smoothed.kappa, precise=True)
-        most_steps = SOON if is_small_enough(state.data, precise.w.size) else inf
+        most_steps = SOON_PRECISE if is_small else inf
         run_stages(precise, run, left, lambda: state.take(precise.alpha, precise.w), most_steps)

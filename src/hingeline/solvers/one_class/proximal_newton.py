@@ -23,10 +23,11 @@ from ...kernels.types import Flags, Matrix, Vector
 from ...runtime.blas import one_blas_thread
 from ...runtime.pace import Pace
 from ..driver import Run
+from ..exact.last_resort import is_small_enough
 from ..newton.conjugate import conjugate_gradients
 from ..newton_equation import solve_scaled
 from ..shards.line import MOST_EVALUATIONS, beginning, narrowed, step_found
-from ..stages import run_stages
+from ..stages import SOON, run_stages
 from ..weighted_gram import WeightedGram
 from .dual_variables import OneClass
 from .pair_steps import one_class_terms
@@ -51,7 +52,8 @@ def proximal_newton(model: OneClass, run: Run) -> None:
     with one_blas_thread():
         start = model.refresh(Pace(run.clock.check))
         smoothed = SmoothedProblem(model, run)
-        run_stages(smoothed, run, start, lambda: model.take(smoothed.alpha, smoothed.w))
+        most_steps = SOON if is_small_enough(model.data, model.data.n_features + 1) else inf
+        run_stages(smoothed, run, start, lambda: model.take(smoothed.alpha, smoothed.w), most_steps)
 
 
 class SmoothedProblem:
