@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from random_cases import draw
 from truth import complaints, truths
 
 from hingeline import Hinge, LinearSVC, LinearSVR, solve
@@ -73,3 +74,21 @@ def test_targets_hardly_outside_the_tube(seed):
     y = rng.choice([-1.0, 1.0], 20) * (eps + 1e-14 * rng.uniform(size=20))
     model = LinearSVR(C=1.0, epsilon=eps, fit_intercept=False, gap_tol=1e-6).fit(X, y)
     assert not complaints(model, X, y)
+
+
+def test_the_violation_is_that_of_the_variables_that_are_returned():
+    case = draw(30020149, any_layout=False)  # ended by max_iter: the variables certify nothing, and zeros replace them
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        case.model.fit(case.X, case.y, sample_weight=case.sample_weight)
+    assert complaints(case.model, case.X, case.y, case.sample_weight) == []
+
+
+@pytest.mark.parametrize("number", [30038696, 30048284])
+def test_a_free_intercept_of_few_variables_that_can_move(number):
+    case = draw(number, any_layout=False)
+    for C in (case.model.C, case.then_C or case.model.C):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            case.model.set_params(C=C).fit(case.X, case.y, sample_weight=case.sample_weight)
+        assert complaints(case.model, case.X, case.y, case.sample_weight) == []

@@ -145,7 +145,10 @@ def fit(model, X, y, weights=None):
 # dual variables and weights that are good only if they are rounded together.
 @pytest.mark.parametrize(
     "number",
-    [500146, 501271, 501889, 501217, 501853, 1000246, 4000097, 4003038, 565255, 590270, 568868, 513992, 5035959],
+    [
+        *(500146, 501271, 501889, 501217, 501853, 1000246, 4000097, 4003038, 565255, 590270, 568868, 513992, 5035959),
+        *(30032396, 30087382),  # a second start of the interior-point method; more than ten expansions
+    ],
 )
 def test_solves_what_float64_gives_up(number):
     case = draw(number, any_layout=False)
