@@ -43,6 +43,12 @@ class ClassRows:
         self._example = np.repeat(np.arange(y.size), k - 1)
         self._other = np.array([c for own in y for c in range(k) if c != own])
 
+    @cached_property
+    def _products(self) -> Decimals:
+        """The products of all pairs of columns."""
+        i, j = np.triu_indices(self._X.shape[1])
+        return self._X[:, i] * self._X[:, j]
+
     def times(self, w: Decimals) -> Decimals:  # noqa: D102
         f = self._X @ w.reshape(-1, self._k)
         return f[self._example, self._own] - f[self._example, self._other]
@@ -67,10 +73,11 @@ class ClassRows:
         np.subtract.at(B, (self._example, self._other, self._own), D)
         B -= share[:, None, None] * g[:, :, None] * g[:, None, :]
         H = np.full((d, k, d, k), ZERO)
-        for c in range(k):
-            for e in range(c, k):
-                H[:, c, :, e] = self._X.T @ (B[:, c, e][:, None] * self._X)
-                H[:, e, :, c] = H[:, c, :, e].T
+        (i, j), (c, e) = np.triu_indices(d), np.triu_indices(k)
+        blocks = self._products.T @ B[:, c, e]  # both sides are symmetric: a quarter of all entries
+        for first, second in ((i, j), (j, i)):
+            for row, column in ((c, e), (e, c)):
+                H[first[:, None], row, second[:, None], column] = blocks
         return H.reshape(d * k, d * k)
 
     def largest(self) -> Vector:  # noqa: D102

@@ -22,6 +22,7 @@ from .decimals import ONE, ZERO, Cholesky, Decimals, floats, is_finite
 
 MOST_STEPS, MOST_IDLE = 150, 3  # in all; without progress, once the solution is good enough
 SOLVED, ENOUGH = Decimal("1e-22"), Decimal("1e-9")  # relative optimality error: aimed at, and acceptable
+HALFWAY = Decimal("1e-3")  # the same, of an iterate that still has room to move
 NOTHING = Decimal("1e-400")  # objective that counts as zero
 TO_BOUNDARY = Decimal("0.995")  # fraction of the way to the nearest bound that a step may take
 ROUNDING = Decimal(2) ** -52
@@ -83,11 +84,12 @@ class DenseRows:
 
 
 class Point(NamedTuple):
-    """Weights, dual variables of the pieces, and the size of the objective."""
+    """Weights, dual variables of the pieces, the size of the objective, and an iterate on the way, if it was kept."""
 
     w: Decimals
     a: Decimals
     value: Decimal
+    on_the_way: tuple[Decimals, ...] | None = None
 
 
 class Pieces(NamedTuple):
@@ -100,6 +102,7 @@ class Pieces(NamedTuple):
     group : the group of each piece of the first sum, in ascending order
     U : bound of each group
     delta : curvature of the dual, for each piece of the second sum
+    start : an iterate for a problem that is nearly the same
     """
 
     R: Decimals
@@ -109,6 +112,7 @@ class Pieces(NamedTuple):
     group: Indices
     U: Decimals
     delta: Decimals
+    start: tuple[Decimals, ...] | None = None
 
     @property
     def largest(self) -> Vector:
@@ -118,14 +122,15 @@ class Pieces(NamedTuple):
     def without(self, j: int, value: Decimal) -> Pieces:
         """Return the problem of the other weights if weight ``j`` has this value."""
         Z, column = self.Z.without(j)
-        return self._replace(R=np.delete(self.R, j), q=np.delete(self.q, j), Z=Z, c=self.c - column * value)
+        R, q = np.delete(self.R, j), np.delete(self.q, j)
+        return self._replace(R=R, q=q, Z=Z, c=self.c - column * value, start=None)
 
     def tightened(self, at: Point) -> Pieces | None:
         """Return the problem with margins that rounding of w cannot exceed; None if that costs too much."""
         margin = TIGHT * ROUNDING * max(self.Z.sizes(at.w))
         if margin * at.a.sum() > CHEAP * at.value:
             return None
-        return self._replace(c=self.c + margin)
+        return self._replace(c=self.c + margin, start=at.on_the_way)
 
     def sums(self, values: Decimals) -> Decimals:
         """Return the sum over each group."""
@@ -138,16 +143,19 @@ class Pieces(NamedTuple):
     def solved(self, check: Callable[[], None], accuracy: Decimal = SOLVED) -> Point | None:
         """Return the solution to some 20 digits; None if there is none to be found. ``check`` is called every step."""
         found = self._solved_from(_Interior(self), check, accuracy)
-        return found or self._solved_from(_Interior(self).with_less_weight(), check, accuracy)
+        afresh = self._replace(start=None)
+        return found or self._solved_from(_Interior(afresh).with_less_weight(), check, accuracy)
 
     def _solved_from(self, at: _Interior, check: Callable[[], None], accuracy: Decimal) -> Point | None:
-        best, least, idle = None, ENOUGH, 0
+        best, least, idle, on_the_way = None, ENOUGH, 0, None
         for _ in range(MOST_STEPS):
             check()
             value, lacking = at.value_and_lacking()
+            if lacking > HALFWAY * value:
+                on_the_way = at.iterate
             idle += best is not None
             if lacking <= least * value:
-                best, least, idle = Point(at.w, at.a, value), lacking / value, 0
+                best, least, idle = Point(at.w, at.a, value, on_the_way), lacking / value, 0
             is_done = lacking <= accuracy * value or max(value, lacking) <= NOTHING or idle == MOST_IDLE
             if is_done or not at.step():
                 break
@@ -159,6 +167,9 @@ class _Interior:
 
     def __init__(self, pieces: Pieces) -> None:
         self._p, self._n = pieces, pieces.group.size
+        if pieces.start is not None:
+            self.w, self.a, self._r, self._s, self._xi = pieces.start
+            return
         p, bounded, free = pieces, slice(0, pieces.group.size), slice(pieces.group.size, None)
         start = max(np.abs(p.c)) or ONE
         self.w = np.full(p.R.size, ZERO)
@@ -171,6 +182,11 @@ class _Interior:
             of_free = np.maximum(of_free, [(mu / delta).sqrt() for delta in p.delta])
         self.a = np.concatenate([(p.U / (2 * sizes))[p.group], of_free])
         self._r = np.concatenate([self._xi[p.group], p.delta * of_free]) - p.c
+
+    @property
+    def iterate(self) -> tuple[Decimals, ...]:
+        """Where a problem that is nearly the same may start."""
+        return self.w, self.a, self._r, self._s, self._xi
 
     def with_less_weight(self) -> _Interior:
         """Return the iterate with dual variables that are scaled to where they gain most: another start."""
