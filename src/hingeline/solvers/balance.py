@@ -87,11 +87,17 @@ def settle(problem: Problem, alpha: Vector) -> None:
         # If all that may move this way have coarser units, one goes too far, and another takes that back.
         beyond = np.nextafter(own, np.copysign(inf, -excess * s))
         can_overshoot = (own * beyond > 0.0) & (low <= beyond) & (beyond <= high)
-        kinds = (takes_all & inside, takes_all, can & inside, can, can_overshoot)
-        at = next((k for k in range(len(kinds)) if kinds[k].any()), None)
-        if at is None:
+        ways = (
+            (takes_all & inside, moved),
+            (takes_all, moved),
+            (can & inside, moved),
+            (can, moved),
+            (can_overshoot, beyond),
+        )
+        found = next(((np.flatnonzero(those), to) for those, to in ways if those.any()), None)
+        if found is None:
             break
-        which, moved = np.flatnonzero(kinds[at]), beyond if kinds[at] is can_overshoot else moved
+        which, moved = found
         finest = which[np.argmin(np.abs(own[which]))]
         own[finest] = moved[finest]
     alpha[there] = own

@@ -141,7 +141,10 @@ class Pieces(NamedTuple):
         return out
 
     def solved(self, check: Callable[[], None], accuracy: Decimal = SOLVED) -> Point | None:
-        """Return the solution to some 20 digits; None if there is none to be found. ``check`` is called every step."""
+        """Return the solution, to some 20 digits unless told otherwise; None if there is none to be found.
+
+        ``check`` is called every step. If the first start leads nowhere, another one is tried.
+        """
         found = self._solved_from(_Interior(self), check, accuracy)
         afresh = self._replace(start=None)
         return found or self._solved_from(_Interior(afresh).with_less_weight(), check, accuracy)
