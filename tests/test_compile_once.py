@@ -29,6 +29,8 @@ import kernels_of_test
 print("ready", flush=True)
 sys.stdin.readline()
 assert kernels_of_test.outer(1) == 4.5
+assert kernels_of_test.inner(1) == 2
+assert kernels_of_test.inner(1.5) == 2.5
 print(sum(sum(f.stats.cache_misses.values()) for f in (kernels_of_test.outer, kernels_of_test.inner)))
 """
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from hingeline.data.read import read_data, read_matrix
 from hingeline.kernels import passes
-from hingeline.kernels.gram import BLOCK, add_gram
+from hingeline.kernels.gram import BLOCK, add_gram, room_for_gram
 from hingeline.kernels.lookahead import RECORD_AHEAD, look_ahead
 from hingeline.kernels.rows import (
     CsrRows,
@@ -97,7 +97,11 @@ def test_squared_norm(name, bias):
     q = np.empty(N)
     for distinct in {False, matrix.distinct}:
         scratch = np.zeros(D + 1)
-        passes.squared_norms(matrix.rows, scratch, distinct, q, 0, N)
+        if distinct:
+            extent = passes.squared_norms(matrix.rows, q, 0, N)
+        else:
+            extent = passes.summed_norms(matrix.rows, scratch, q, 0, N)
+        np.testing.assert_allclose(extent, (q.min(), q.max(), q.sum()), rtol=1e-13)
         np.testing.assert_allclose(q, np.sum(dense**2, axis=1), rtol=1e-13)
         assert not scratch.any()  # left as it was found
         norm = squared_norm if distinct else lambda rows, i, scratch=scratch: summed_norm(rows, i, scratch)
@@ -113,8 +117,9 @@ def test_gram(name, bias):
     s = RNG.normal(size=N)
     s[1] = 0.0
     G = np.zeros((D + 1, D + 1))
-    add_gram(matrix.rows, s, matrix.distinct, G, 0, 2)
-    add_gram(matrix.rows, s, matrix.distinct, G, 2, N)
+    room = room_for_gram(matrix.rows)
+    add_gram(matrix.rows, s, matrix.distinct, G, room, 0, 2)
+    add_gram(matrix.rows, s, matrix.distinct, G, room, 2, N)
     np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (s[:, None] * dense)), atol=1e-12)
 
 
@@ -122,7 +127,8 @@ def test_gram(name, bias):
 def test_gram_of_many_dense_rows(n):
     X, s = RNG.normal(size=(n, 4)), RNG.normal(size=n) * (RNG.random(n) < 0.7)
     G = np.zeros((5, 5))
-    add_gram(read_data(X, bias=2.0).rows, s, True, G, 0, n)
+    rows = read_data(X, bias=2.0).rows
+    add_gram(rows, s, True, G, room_for_gram(rows), 0, n)
     dense = np.column_stack([X, np.full(n, 2.0)])
     np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (s[:, None] * dense)), atol=1e-10)
 

@@ -73,7 +73,7 @@ def check_structure(
     strictly_increasing = all_ones = True
     for bad, increasing, ones in pace.each(n_major, lambda part, begin, end: scan_sparse(*arrays, begin, end)):
         if bad >= 0:
-            raise ValueError(_what_is_broken(indptr, indices, bad, n_minor, major, minor, first + bad))
+            raise ValueError(_what_is_broken(indptr, indices, int(bad), n_minor, major, minor, first + int(bad)))
         strictly_increasing &= increasing
         all_ones &= ones
     return strictly_increasing, all_ones and indices.size > 0

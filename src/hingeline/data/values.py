@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.passes import squared_norms
+from ..kernels.passes import squared_norms, summed_norms
 from ..kernels.rows import CsrRows, DenseRows, Rows
 from ..runtime.pace import Pace
 from .matrix import Data, Matrix
@@ -35,8 +35,11 @@ def checked_norms(matrix: Matrix, pace: Pace, first: int = 0) -> tuple[np.ndarra
     """
     rows, n_rows, n_features, distinct = matrix[:4]
     q = np.empty(n_rows)
-    scratch = [np.zeros(1 if distinct else n_features + 1) for _ in range(pace.n_parts)]
-    parts = pace.each(n_rows, lambda part, begin, end: squared_norms(rows, scratch[part], distinct, q, begin, end))
+    if distinct:
+        parts = pace.each(n_rows, lambda part, begin, end: squared_norms(rows, q, begin, end))
+    else:
+        scratch = [np.zeros(n_features + 1) for _ in range(pace.n_parts)]
+        parts = pace.each(n_rows, lambda part, begin, end: summed_norms(rows, scratch[part], q, begin, end))
     smallest, largest, totals = zip(*parts, strict=True)
     if not isfinite(sum(totals)):
         bad = int(np.argmin(np.isfinite(q)))

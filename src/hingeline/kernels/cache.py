@@ -26,6 +26,7 @@ import numba
 from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
@@ -55,7 +56,7 @@ class KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code compiled for ``sig``, None if there is none or it is damaged."""
         needed.append((self.name, sig))
-        target_context.refresh()
+        rtsys.initialize(target_context)
         key = self._index_key(sig, target_context.codegen())
         for folder in _folders(self._source):
             try:

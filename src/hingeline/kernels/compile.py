@@ -11,7 +11,7 @@ has arrived meanwhile, it is raised inside that code, where nothing handles it: 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 import numba
@@ -25,6 +25,7 @@ from numba.np.arrayobj import make_array
 from ..runtime.interrupt import held_back
 from ..runtime.training_clock import standing_still
 from .cache import KernelCache
+from .inner import InnerCompiler, KernelCompiler
 from .types import Index
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,27 +33,46 @@ F = TypeVar("F", bound=Callable[..., Any])
 FASTMATH = {"reassoc", "contract", "nsz"}
 OPTIONS: dict[str, Any] = {
     "nogil": True,
+    "_nrt": False,  # no counting of references to arrays: callers hold on to what they pass, and few kernels make any
     "error_model": "numpy",
     "no_cfunc_wrapper": True,  # nobody passes a kernel as a function: a twelfth of the first fit's compiling
 }
 
+INNER_OPTIONS: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+
 
 def kernel(function: F) -> F:
     """Compile ``function``: cached, without the GIL, signatures found at the first call."""
-    return _cached(numba.njit(**OPTIONS, fastmath=FASTMATH)(function))
+    return _compiled(function, fastmath=FASTMATH)
 
 
 def exact_kernel(function: F) -> F:
     """Compile ``function`` as ``kernel`` does, but with every operation as written: signs of zeros count."""
-    return _cached(numba.njit(**OPTIONS)(function))
+    return _compiled(function)
 
 
-def _cached(compiled: Any) -> Any:
-    """Keep compiled code on disk; does nothing if compilation is off (``NUMBA_DISABLE_JIT=1``)."""
-    if hasattr(compiled, "py_func"):
-        compiled._cache = KernelCache(compiled.py_func)
+def array_kernel(function: F) -> F:
+    """Compile ``function`` as ``kernel`` does; it may make arrays."""
+    return _compiled(function, fastmath=FASTMATH, _nrt=True)
+
+
+def exact_array_kernel(function: F) -> F:
+    """Compile ``function`` as ``exact_kernel`` does; it may make arrays."""
+    return _compiled(function, _nrt=True)
+
+
+def _compiled(function: Any, **more: Any) -> Any:
+    """Compile ``function`` for Python, cached, and apart from that for other kernels, of which it becomes a part."""
+    options = {**OPTIONS, **more}
+    compiled = numba.njit(**options, pipeline_class=KernelCompiler)(function)
+    if hasattr(compiled, "py_func"):  # compilation is not off (``NUMBA_DISABLE_JIT=1``)
+        inner = cache(lambda: numba.njit(**options, **INNER_OPTIONS)(function))
+        compiled._cache = KernelCache(function)
         compiled.compile = _apart(compiled.compile)
-        compiled.get_call_template = _once(compiled.get_call_template)
+        # What numba asks when another kernel calls this one:
+        compiled.get_call_template = lambda args, kws: inner().get_call_template(*_without_constants(args, kws))
+        compiled.get_overload = lambda signature: inner().get_overload(signature)
+        compiled.inner = inner
     return compiled
 
 
@@ -70,14 +90,9 @@ def _apart(compile_for: Callable[..., Any]) -> Callable[..., Any]:
     return compile_whole
 
 
-def _once(template_for: Callable[..., Any]) -> Callable[..., Any]:
+def _without_constants(args: Any, kws: Any) -> tuple[Any, Any]:
     """Have a kernel compiled once for all constants that kernels call it with: numba takes each for a type."""
-
-    @wraps(template_for)
-    def template_without_constants(args: Any, kws: Any) -> Any:
-        return template_for(tuple(map(types.unliteral, args)), {k: types.unliteral(kind) for k, kind in kws.items()})
-
-    return template_without_constants
+    return tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()}
 
 
 def by_type(implementations: dict[Any, Callable[..., Any]]) -> Callable[..., Any]:
@@ -90,7 +105,7 @@ def by_type(implementations: dict[Any, Callable[..., Any]]) -> Callable[..., Any
     def verb(first: Any, *rest: Any) -> Any:
         return implementations[type(first)](first, *rest)
 
-    @overload(verb, strict=False)
+    @overload(verb, strict=False, jit_options={**OPTIONS, **INNER_OPTIONS})
     def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
         return implementations.get(getattr(first, "instance_class", None))
 
@@ -120,7 +135,7 @@ def prefetch(array: np.ndarray, i: Index) -> None:
     """Prefetch the cache line of ``array[i]``; never faults, returns at once. Does nothing if compilation is off."""
 
 
-@overload(prefetch)
+@overload(prefetch, jit_options={**OPTIONS, **INNER_OPTIONS})
 def _prefetch(array: Any, i: Any) -> Callable[..., None]:
     def compiled(array: Any, i: Any) -> None:  # numba wants the same annotations as above
         _llvm_prefetch(array, i)

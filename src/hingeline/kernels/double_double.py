@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import exact_kernel
+from .compile import exact_array_kernel, exact_kernel
 from .types import Index, Indices, Matrix, Vector
 
 SPLIT = 2.0**27 + 1.0  # cuts the digits of a number in halves
@@ -74,7 +74,7 @@ def without_combination(start: Vector, low: Vector, Z: Matrix, a: Vector, out: V
         out[j] = s + rest
 
 
-@exact_kernel
+@exact_array_kernel
 def left_of_equation(
     b: Vector, Z: Matrix, curvatures: Vector, is_free: bool, p: Vector, low: Vector, out: Vector
 ) -> None:

@@ -1,7 +1,7 @@
-"""The Gram matrix of weighted rows: ``gram(rows, s, distinct, G, begin, end)``.
+"""The Gram matrix of weighted rows: ``gram(rows, s, distinct, G, room, begin, end)``.
 
 G <- G + sum s_i x_i x_i' over the rows begin to end, upper triangle, the constant feature last. ``distinct`` says that
-no row names a column twice.
+no row names a column twice. ``room`` is work space, see ``room_for_gram``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from .types import Matrix, Vector
 BLOCK = 64  # dense rows that are multiplied at a time, column by column: the vector units see long sums
 
 
-def sparse_gram(rows: CsrRows | OnesRows, s: Vector, distinct: bool, G: Matrix, begin: int, end: int) -> None:
+def room_for_gram(rows: Rows) -> Matrix:
+    """Return the work space for these rows; sparse ones need none."""
+    return np.empty((2, rows.X.shape[1] + 1, BLOCK) if isinstance(rows, DenseRows) else (2, 0, 0))
+
+
+def sparse_gram(
+    rows: CsrRows | OnesRows, s: Vector, distinct: bool, G: Matrix, room: Matrix, begin: int, end: int
+) -> None:
     last = np.uint64(G.shape[0] - 1)
     for i in range(np.uint64(begin), np.uint64(end)):
         if s[i] == 0.0:
@@ -34,10 +41,9 @@ def sparse_gram(rows: CsrRows | OnesRows, s: Vector, distinct: bool, G: Matrix, 
                         G[rows.indices[m], u] += v * value(rows, m)
 
 
-def dense_gram(rows: DenseRows, s: Vector, distinct: bool, G: Matrix, begin: int, end: int) -> None:
+def dense_gram(rows: DenseRows, s: Vector, distinct: bool, G: Matrix, room: Matrix, begin: int, end: int) -> None:
     X, first, beyond, d = rows.X, np.uint64(begin), np.uint64(end), np.uint64(rows.X.shape[1])
-    columns, weighted = np.empty((d + ONE, BLOCK)), np.empty((d + ONE, BLOCK))
-    columns[d] = rows.bias
+    columns, weighted = room[0], room[1]
     while first < beyond:
         k, i = np.uint64(0), first
         while i < beyond and k < np.uint64(BLOCK):
@@ -45,6 +51,7 @@ def dense_gram(rows: DenseRows, s: Vector, distinct: bool, G: Matrix, begin: int
                 for u in range(d):
                     columns[u, k] = X[i, u]
                     weighted[u, k] = s[i] * X[i, u]
+                columns[d, k] = rows.bias
                 weighted[d, k] = s[i] * rows.bias
                 k += ONE
             i += ONE
@@ -61,6 +68,6 @@ gram = by_type({CsrRows: sparse_gram, OnesRows: sparse_gram, DenseRows: dense_gr
 
 
 @kernel
-def add_gram(rows: Rows, s: Vector, distinct: bool, G: Matrix, begin: int, end: int) -> None:
+def add_gram(rows: Rows, s: Vector, distinct: bool, G: Matrix, room: Matrix, begin: int, end: int) -> None:
     """G <- G + sum s_i x_i x_i' over the rows begin to end: ``gram`` for callers in Python."""
-    gram(rows, s, distinct, G, begin, end)
+    gram(rows, s, distinct, G, room, begin, end)

@@ -15,7 +15,7 @@ BLOCK = np.uint64(4096)  # entries that a first-level cache holds
 @kernel
 def scan_sparse(
     indptr: Indices, indices: Indices, data: Vector | None, n_columns: Index, begin: Index, end: Index
-) -> tuple[int, bool, bool]:
+) -> tuple[int | np.int64, bool, bool]:
     """Check the rows begin to end of a sparse matrix, its indices unsigned (so that negative ones are too large).
 
     Returns the first bad row (-1 if there is none), whether indices increase in every row, and whether all values are
@@ -25,7 +25,7 @@ def scan_sparse(
     n_columns, begin, end = np.uint64(n_columns), np.uint64(begin), np.uint64(end)
     for i in range(begin, end):
         if indptr[i + ONE] < indptr[i] or indptr[i + ONE] > indices.size:
-            return int(np.int64(i)), False, False
+            return np.int64(i), False, False
     first, last = np.uint64(indptr[begin]), np.uint64(indptr[end])
     descents, others = 0, 0
     for block in range((last - first + BLOCK - ONE) // BLOCK):
@@ -35,7 +35,11 @@ def scan_sparse(
         for k in range(low, high):
             too_large += indices[k] >= n_columns
         if too_large > 0:
-            return _row_of_large_index(indptr, indices, n_columns, begin, low), False, False
+            while indices[low] < n_columns:
+                low += ONE
+            while indptr[begin + ONE] <= low:
+                begin += ONE
+            return np.int64(begin), False, False
         for k in range(max(low, first + ONE), high):
             descents += indices[k] <= indices[k - ONE]
         if data is not None and others == 0:
@@ -48,29 +52,27 @@ def scan_sparse(
 
 
 @kernel
-def _row_of_large_index(indptr: Indices, indices: Indices, n_columns: Index, begin: Index, k: Index) -> int:
-    """The row, ``begin`` or later, of the first entry from number k on whose index is too large."""
-    while indices[k] < n_columns:
-        k += ONE
-    while indptr[begin + ONE] <= k:
-        begin += ONE
-    return int(np.int64(begin))
-
-
-@kernel
-def squared_norms(
-    rows: Rows, scratch: Vector, distinct: bool, q: Vector, begin: int, end: int
-) -> tuple[float, float, float]:
-    """q_i = |x_i|^2 (bias included); NaN and infinities in a row show in its q_i.
+def squared_norms(rows: Rows, q: Vector, begin: int, end: int) -> tuple[float, float, float]:
+    """q_i = |x_i|^2 (bias included) of rows that name no column twice; NaN and infinities in a row show in its q_i.
 
     Returns the smallest and the largest of them, and their sum.
     """
-    if distinct:  # one branch here, not one per row: a branch inside the loop costs several times the sum
-        for i in range(np.uint64(begin), np.uint64(end)):
-            q[i] = squared_norm(rows, i)
-    else:
-        for i in range(np.uint64(begin), np.uint64(end)):
-            q[i] = summed_norm(rows, i, scratch)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        q[i] = squared_norm(rows, i)
+    return extent(q, begin, end)
+
+
+@kernel
+def summed_norms(rows: Rows, scratch: Vector, q: Vector, begin: int, end: int) -> tuple[float, float, float]:
+    """Compute what ``squared_norms`` does, for any rows. ``scratch``: zeros, as many as there are weights."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        q[i] = summed_norm(rows, i, scratch)
+    return extent(q, begin, end)
+
+
+@kernel
+def extent(q: Vector, begin: int, end: int) -> tuple[float, float, float]:
+    """Smallest and largest entry from begin to end, and the sum of these entries."""
     smallest, largest, total = np.inf, 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
         smallest, largest = min(smallest, q[i]), max(largest, q[i])

@@ -112,25 +112,25 @@ def sparse_add_rows(rows: CsrRows | OnesRows, first: Index, last: Index, a: Vect
 
 
 def dense_add_rows(rows: DenseRows, first: Index, last: Index, a: Vector, w: Vector) -> None:
-    X, d, k = rows.X, np.uint64(rows.X.shape[1]), np.uint64(0)
-    chosen = np.empty(last - first, dtype=np.uint64)
-    constant = 0.0
+    X, d = rows.X, np.uint64(rows.X.shape[1])
+    constant, i0, i1, i2, waiting = 0.0, first, first, first, 0
+    a0, a1, a2 = 0.0, 0.0, 0.0
     for i in range(first, last):
-        if a[i - first] != 0.0:
-            chosen[k] = i
-            k += ONE
-            constant += a[i - first]
+        own = a[i - first]
+        if own == 0.0:
+            continue
+        constant += own
+        if waiting == 3:  # four rows at a time: w is read and written once for all of them
+            for j in range(d):
+                w[j] += (a0 * X[i0, j] + a1 * X[i1, j]) + (a2 * X[i2, j] + own * X[i, j])
+            waiting, a0, a1, a2 = 0, 0.0, 0.0, 0.0
+        else:
+            i0, i1, i2, a0, a1, a2 = i, i0, i1, own, a0, a1
+            waiting += 1
+    if waiting > 0:
+        for j in range(d):
+            w[j] += a0 * X[i0, j] + a1 * X[i1, j] + a2 * X[i2, j]
     w[d] += constant * rows.bias
-    done = np.uint64(0)
-    while done + np.uint64(4) <= k:  # four rows at a time: w is read and written once for all of them
-        i0, i1, i2, i3 = chosen[done], chosen[done + ONE], chosen[done + np.uint64(2)], chosen[done + np.uint64(3)]
-        a0, a1, a2, a3 = a[i0 - first], a[i1 - first], a[i2 - first], a[i3 - first]
-        for j in range(d):
-            w[j] += (a0 * X[i0, j] + a1 * X[i1, j]) + (a2 * X[i2, j] + a3 * X[i3, j])
-        done += np.uint64(4)
-    for c in range(done, k):
-        for j in range(d):
-            w[j] += a[chosen[c] - first] * X[chosen[c], j]
 
 
 def csr_value(rows: CsrRows, k: Index) -> float:

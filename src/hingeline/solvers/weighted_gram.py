@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..kernels.gram import add_gram
+from ..kernels.gram import add_gram, room_for_gram
 from ..kernels.rows import DenseRows, Rows
 from ..kernels.types import Matrix, Vector
 from ..runtime.pace import Pace
@@ -24,6 +24,7 @@ class WeightedGram:
 
     def __init__(self, rows: Rows, distinct: bool, between: Callable[[], None]) -> None:
         self.rows, self.distinct = rows, distinct
+        self._room: Matrix | None = None
         self._slices, self._blocks = Pace(between), Pace(between, first=DENSE_BLOCK)
 
     def add(self, s: Vector, G: Matrix) -> None:
@@ -32,8 +33,15 @@ class WeightedGram:
             assert isinstance(self.rows, DenseRows)
             self._add_by_blas(self.rows, s, G)
             return
+        room = self.room()
         for begin, end in self._slices.slices(s.size):
-            add_gram(self.rows, s, self.distinct, G, begin, end)
+            add_gram(self.rows, s, self.distinct, G, room, begin, end)
+
+    def room(self) -> Matrix:
+        """Return the work space of the compiled loop."""
+        if self._room is None:
+            self._room = room_for_gram(self.rows)
+        return self._room
 
     def _add_by_blas(self, rows: DenseRows, s: Vector, G: Matrix) -> None:
         """Multiply blocks of rows: first those with s_i > 0, then those with s_i < 0.

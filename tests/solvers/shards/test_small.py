@@ -5,8 +5,9 @@ import pytest
 from problems import classification, csr
 
 from hingeline.data.read import read_data
+from hingeline.kernels.gram import room_for_gram
 from hingeline.kernels.losses import SquaredHinge
-from hingeline.solvers.shards.kernels import Vectors
+from hingeline.solvers.shards.kernels import BLOCK, Vectors
 from hingeline.solvers.shards.small import solve_positive, step_at_once
 
 C, BIAS = 0.7, 0.5
@@ -28,7 +29,7 @@ def test_a_step_is_newtons(layout, free):
     p = np.linalg.solve(np.diag(one) + 2.0 * Z.T @ (band[:, None] * Z), v - one * w)
     promised = float((v - one * w) @ p)
     vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n)))
-    room = (np.empty((d, d)), np.empty(d))
+    room = (np.empty((d, d)), np.empty(d), room_for_gram(rows), np.empty(BLOCK))
     settings = (0.0, 2.0, True, 1e-9, 1e-14, free)
     decrement, taken, _, found = step_at_once(rows, SquaredHinge(C), vectors, *settings, w, v, *room)
     violation, size, _, losses, gap, _ = found
@@ -65,7 +66,7 @@ def test_nothing_moves_without_a_direction():
     n, d = len(X), X.shape[1] + 1
     w, v, m = np.zeros(d), np.full(d, np.nan), np.ones(n)
     vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, *(np.zeros(n) for _ in range(5))))
-    room = (np.empty((d, d)), np.empty(d))
+    room = (np.empty((d, d)), np.empty(d), room_for_gram(rows), np.empty(BLOCK))
     decrement, _, _, _ = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, 1e-14, False, w, v, *room)
     assert decrement == 0.0
     assert (w == 0.0).all()

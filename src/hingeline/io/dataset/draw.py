@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import kernel
+from ...kernels.compile import array_kernel, kernel
 from ...kernels.random import uniform
 from ...kernels.types import Counts, Indices, Matrix, Vector
 
@@ -84,7 +84,7 @@ def insert(row: Counts, count: int, column: np.int64) -> bool:
     return True
 
 
-@kernel
+@array_kernel
 def draw_rows(zipf: Zipf, rule: Rule, streams: Indices, drawn: Drawn) -> None:
     """Draw rows; row i draws from the random stream that begins at ``streams[i]``."""
     columns, values, scores, chances = drawn

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import exact_kernel
+from ...kernels.compile import exact_array_kernel, exact_kernel
 from ...kernels.types import Counts, Vector
 from .bits import Integer, Position
 
@@ -35,7 +35,7 @@ class Decimals(NamedTuple):
     text: Vector
 
 
-@exact_kernel
+@exact_array_kernel
 def shortest_decimals(values: Vector, mantissas: Counts, decimals: Counts) -> int:
     """Find m and the least k with m / 10^k, rounded to the type of ``values``, equal to |value|.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.compile import kernel
+from ...kernels.compile import array_kernel, kernel
 from ...kernels.schedule import Learning, Preferences, accumulate, learn, shuffle, sum_preferences
 from ...kernels.types import Generator, Indices, Matrix, Vector
 from ..driver import Run
@@ -48,7 +48,7 @@ def visit_weights(
     return steps, v, D_ref, gain
 
 
-@kernel
+@array_kernel
 def sweep_weights(
     quadratic: DenseQuadratic,
     p: Vector,

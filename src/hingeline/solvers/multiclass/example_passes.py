@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import exact_kernel, kernel
+from ...kernels.compile import array_kernel, exact_kernel, kernel
 from ...kernels.rows import Rows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from .row_verbs import class_axpy, class_scores
@@ -76,7 +76,7 @@ def make_feasible(alpha: Matrix, C: Vector, y: Indices, begin: Index, end: Index
             a[yi] = rest - a[largest]
 
 
-@kernel
+@array_kernel
 def add_class_weights(examples: Examples, begin: Index, end: Index) -> None:
     """w_c <- w_c + sum alpha_ic x_i over the rows begin to end."""
     rows, alpha, w = examples.rows, examples.alpha, examples.w
@@ -106,7 +106,7 @@ def terms(G: Vector, alpha: Vector, y: Index, C: float) -> tuple[float, float, f
     return largest - least, largest - G[y], gap
 
 
-@kernel
+@array_kernel
 def certify_examples(examples: Examples, begin: Index, end: Index) -> tuple[float, float, float]:
     """Largest violation, sum of losses and sum of gap terms over the rows begin to end at fixed w."""
     rows, y, C, alpha, w = examples.rows, examples.y, examples.C, examples.alpha, examples.w

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import kernel, prefetch
+from ...kernels.compile import array_kernel, kernel, prefetch
 from ...kernels.lookahead import RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD
 from ...kernels.rows import prefetch_pointers, prefetch_row
 from ...kernels.schedule import Learning, learn
@@ -139,7 +139,7 @@ def live_classes(G: Vector, alpha: Vector, y: Index, C: float, live: Indices, n:
     return kept
 
 
-@kernel
+@array_kernel
 def visit_examples(
     examples: Examples,
     p: Vector,

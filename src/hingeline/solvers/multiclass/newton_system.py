@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...kernels.compile import by_type, kernel
+from ...kernels.compile import array_kernel, by_type, kernel
 from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
 from ...kernels.types import Counts, Flags, Index, Indices, Matrix, Vector
 from ...runtime.pace import Pace
@@ -103,7 +103,7 @@ def dense_entries(rows: DenseRows, i: Index, indices: Indices, values: Vector) -
 entries = by_type({CsrRows: sparse_entries, OnesRows: sparse_entries, DenseRows: dense_entries})
 
 
-@kernel
+@array_kernel
 def add_hessian(rows: Rows, responses: Responses, most: int, H: Matrix, begin: Index, end: Index) -> None:
     """H <- H + sum_i J_i (x) x_i x_i' over the examples begin to end, lower blocks.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.compile import exact_kernel
+from ...kernels.compile import exact_array_kernel, exact_kernel
 from ...kernels.double_double import with_product, without_combination
 from ...kernels.rows import CsrRows, DenseRows, Rows
 from ...kernels.types import Indices, Matrix, Vector
@@ -93,7 +93,7 @@ def class_differences(X: Matrix, y: Indices, p: Vector, low: Vector, start: floa
             out[i, c] = s + rest
 
 
-@exact_kernel
+@exact_array_kernel
 def left_of_equation(
     b: Vector, X: Matrix, inside: Matrix, stiffness: Vector, p: Vector, low: Vector, out: Vector
 ) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import kernel
+from ...kernels.compile import array_kernel, kernel
 from ...kernels.rows import Rows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from .example_passes import terms
@@ -100,7 +100,7 @@ def respond(
     return violation, losses, gap, smooth, moved
 
 
-@kernel
+@array_kernel
 def along_line(responses: Responses, t: Matrix, tau: float, begin: Index, end: Index) -> tuple[float, float]:
     """First and second derivative in tau of the smoothed losses at G + tau t, examples begin to end."""
     C, stiffness, y, G, abar, _ = responses

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.compile import kernel
+from ...kernels.compile import array_kernel, kernel
 from ...kernels.types import Index, Indices, Matrix, Vector
 from .example_passes import Examples
 from .example_steps import best_entry, threshold
@@ -99,7 +99,7 @@ def leap(
     return gain
 
 
-@kernel
+@array_kernel
 def settle_twins(examples: Examples, twins: Twins, begin: Index, end: Index) -> tuple[int, float]:
     """Solve the sub-problems of the groups begin to end, whose members get all classes live; returns steps and gain."""
     rows, q, C, y, alpha, w, _, n_live = examples

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.compile import exact_kernel, kernel
+from ...kernels.compile import array_kernel, exact_array_kernel
 from ...kernels.types import Indices, Matrix, Vector
 from ..newton_equation import solve_scaled
 from .softmax_rows import change
@@ -74,7 +74,7 @@ def _transport(alpha: Matrix, C: Vector, y: Indices, sums: Vector) -> None:
     alpha[rows, y] = np.minimum(-alpha.sum(axis=1), C)
 
 
-@exact_kernel
+@exact_array_kernel
 def class_sums(alpha: Matrix) -> tuple[Vector, float]:
     """Return the sums of alpha_ic over the rows, added up in twice the precision, and the sum of all magnitudes."""
     k = alpha.shape[1]
@@ -89,7 +89,7 @@ def class_sums(alpha: Matrix) -> tuple[Vector, float]:
     return total + lost, size
 
 
-@kernel
+@array_kernel
 def intercept_curvature(alpha: Matrix, C: Vector, y: Indices) -> Matrix:
     """Return sum_i C_i (diag(p_i) - p_i p_i'): the Hessian of the losses in the intercepts."""
     n, k = alpha.shape
@@ -106,7 +106,7 @@ def intercept_curvature(alpha: Matrix, C: Vector, y: Indices) -> Matrix:
     return M
 
 
-@kernel
+@array_kernel
 def shift_classes(alpha: Matrix, C: Vector, y: Indices, step: Vector) -> None:
     """Change the dual variables as a ``step`` of the intercepts would, to first order; rows stay in their simplices."""
     n, k = alpha.shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.compile import kernel
+from ...kernels.compile import array_kernel, kernel
 from ...kernels.rows import ONE, DenseRows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from ...runtime.pace import Pace
@@ -60,7 +60,7 @@ def curvatures(alpha: Matrix, C: Vector, y: Indices, c: int, e: int, out: Vector
         out[i] = curvature(alpha[i], C[i], y[i], np.uint64(c), np.uint64(e)) if C[i] > 0.0 else 0.0
 
 
-@kernel
+@array_kernel
 def add_hessian(softmaxes: Softmax, most: int, H: Matrix, begin: Index, end: Index) -> None:
     """H <- H + the losses' Hessian of the rows begin to end, lower blocks; a row has at most ``most`` entries."""
     rows, C, y, _, alpha = softmaxes

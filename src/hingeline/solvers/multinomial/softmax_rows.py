@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import kernel
+from ...kernels.compile import array_kernel, kernel
 from ...kernels.rows import Rows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from ..multiclass.row_verbs import class_scores
@@ -112,7 +112,7 @@ def change(a: Vector, y: Index, C: float, t: Vector, u: Vector) -> None:
     u[y] = -total
 
 
-@kernel
+@array_kernel
 def add_product(softmaxes: Softmax, d: Vector, out: Vector, begin: Index, end: Index) -> None:
     """out <- out + sum J_i (x) x_i x_i' d over the rows begin to end: a product with the losses' Hessian."""
     rows, C, y, _, alpha = softmaxes
@@ -124,7 +124,7 @@ def add_product(softmaxes: Softmax, d: Vector, out: Vector, begin: Index, end: I
             add_to_classes(rows, i, u, out)
 
 
-@kernel
+@array_kernel
 def add_diagonal(softmaxes: Softmax, out: Vector, begin: Index, end: Index) -> None:
     """out <- out + the diagonal of the losses' Hessian, of the rows begin to end."""
     rows, C, _, _, alpha = softmaxes
@@ -136,7 +136,7 @@ def add_diagonal(softmaxes: Softmax, out: Vector, begin: Index, end: Index) -> N
             add_squares_to_classes(rows, i, h, out)
 
 
-@kernel
+@array_kernel
 def along_line(softmaxes: Softmax, t: Matrix, tau: float, begin: Index, end: Index) -> tuple[float, float]:
     """First and second derivative in tau of the losses at the scores + tau t, rows begin to end."""
     _, C, y, scores, alpha = softmaxes
@@ -158,7 +158,7 @@ def along_line(softmaxes: Softmax, t: Matrix, tau: float, begin: Index, end: Ind
     return first, second
 
 
-@kernel
+@array_kernel
 def propose(softmaxes: Softmax, t: Matrix, tau: float, out: Matrix, begin: Index, end: Index) -> float:
     """Set ``out`` to the dual variables, changed to first order by a step of tau t in the scores.
 
@@ -195,7 +195,7 @@ def excess(p: float, log_s: float) -> float:
     return max(0.0, p * (log(p) - log_s) - p + s)
 
 
-@kernel
+@array_kernel
 def certify_rows(softmaxes: Softmax, kept: Matrix, begin: Index, end: Index) -> tuple[float, float, float]:
     """Largest violation, sum of losses and sum of gap terms of the rows begin to end, with dual variables ``kept``.
 

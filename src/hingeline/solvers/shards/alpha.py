@@ -21,6 +21,8 @@ def starting_alpha(problem: Problem, alpha0: Vector | None = None, pace: Pace | 
 
     Rows of zeros get their optimal value at once, rows of no weight get zero: no engine visits them.
     """
+    if alpha0 is None and problem.data.smallest_q > 0.0:
+        return np.zeros(problem.data.n_rows)
     alpha, start = np.empty(problem.data.n_rows), NO_START if alpha0 is None else np.ascontiguousarray(alpha0)
     arrays = (problem.loss, problem.y, problem.C_values, problem.data.q, start, alpha)
     (pace or Pace()).each(alpha.size, lambda part, begin, end: settle_rows(*arrays, begin, end))

@@ -283,7 +283,8 @@ class InMemoryShards(AlphaInMemory):
             return None
         shard, (H, p) = self._shards[0], self._small
         problem = (shard.rows, self.loss, self._arrays, shard.delta, shard.scale, shard.distinct)
-        decrement, tau, condition, responses = step_at_once(*problem, accuracy, damping, free, w, v, H, p)
+        room = (H, p, shard.gram.room(), shard.change)
+        decrement, tau, condition, responses = step_at_once(*problem, accuracy, damping, free, w, v, *room)
         self._between()
         found = Responses(*responses)
         return decrement, tau, condition, found._replace(losses=found.losses + shard.settled_losses)

@@ -132,19 +132,19 @@ def respond(
     recentred: bool,
     afresh: bool,
     v: Vector,
+    change: Vector,
     begin: Index,
     end: Index,
 ) -> tuple[float, int, int, float, float, float]:
     """m <- m - tau t, alpha_i at these margins, the band; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``.
 
-    ``recentred`` first makes the current alpha the centre of the smoothing.
+    ``recentred`` first makes the current alpha the centre of the smoothing. ``change`` is room for a block of numbers.
     Returns the largest violation, the size of the band, the number of rows where it is not ``counted``, and the sums of
     the losses, of the gap terms and of the band.
     """
     C, s, m, t, abar, alpha, band, counted = vectors
     violation, size, moved, losses, gap, total = 0.0, 0, 0, 0.0, 0.0, 0.0
     known = 0.0 if afresh else 1.0  # fraction of the old alpha that v already contains
-    change = np.empty(BLOCK)
     first, beyond = np.uint64(begin), np.uint64(end)
     while first < beyond:
         last = min(first + BLOCK, beyond)

@@ -15,6 +15,7 @@ from ..certificate_parts import CertificateParts, sum_parts
 from ..weighted_gram import WeightedGram
 from .interface import Responses
 from .kernels import (
+    BLOCK,
     Vectors,
     band_change,
     begin_rows,
@@ -56,6 +57,7 @@ class Shard:
         self.smooth_at(0.0)
         self.gram = WeightedGram(rows, distinct, between)
         self._products, self._terms = Pace(between), Pace(between)
+        self.change = np.empty(BLOCK)  # work space of ``respond``
         self._searches = Pace(between, first=max(1, SEARCHED_AT_ONCE // self.n_rows))
 
     vectors: Vectors  # set before Newton's method begins, by ``take``
@@ -100,8 +102,9 @@ class Shard:
     def respond(self, tau: float, afresh: bool, v: Vector, recentred: bool = False) -> Responses:
         """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""
         violation, band_size, moved, losses, gap, band = 0.0, 0, 0, self.settled_losses, 0.0, 0.0
+        fixed = (self.rows, self.loss, self._arrays, tau, self.delta, recentred, afresh, v, self.change)
         for begin, end in self._products.slices(self.n_rows):
-            part = respond(self.rows, self.loss, self._arrays, tau, self.delta, recentred, afresh, v, begin, end)
+            part = respond(*fixed, begin, end)
             violation = max(violation, part[0])
             band_size += part[1]
             moved += part[2]

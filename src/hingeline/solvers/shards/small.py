@@ -64,17 +64,24 @@ def step_at_once(
     v: Vector,
     H: Matrix,
     p: Vector,
+    room: Matrix,
+    change: Vector,
 ) -> tuple[float, float, float, tuple[float, int, int, float, float, float]]:
     """Move w, with its margins, responses and v = Z' alpha, to the minimum along Newton's direction.
 
-    ``free`` leaves the intercept, the last weight, out of the regulariser. H and p are work space. Returns twice the
-    decrease that the direction promised, the step along it, and what ``solve_positive`` and ``respond`` return.
+    ``free`` leaves the intercept, the last weight, out of the regulariser. H, p, room and change are work space.
+    Returns twice the decrease that the direction promised, the step along it, and what ``solve_positive`` and
+    ``respond`` return.
     """
     _, s, m, t, _, _, band, _ = vectors
     d, n = np.uint64(w.size), np.uint64(m.size)
-    H[:] = 0.0
-    gram(rows, band, distinct, H, 0, m.size)  # int64, as Python calls it: another type would be compiled apart
-    H *= scale
+    for j in range(d):
+        for k in range(j, d):
+            H[j, k] = 0.0
+    gram(rows, band, distinct, H, room, 0, m.size)
+    for j in range(d):
+        for k in range(j, d):
+            H[j, k] *= scale
     decrement, wp, pp = 0.0, 0.0, 0.0
     last = d - ONE
     regularised = last if free else d
@@ -92,7 +99,8 @@ def step_at_once(
         decrement += v[last] * p[last]
     if not 0.0 < decrement < np.inf:  # rounding leaves no descent direction
         decrement = 0.0
-        p[:] = 0.0
+        for j in range(d):
+            p[j] = 0.0
     for i in range(n):
         t[i] = s[i] * dot(rows, i, p)
     at = (0.0, -decrement, np.inf, np.inf, 1.0, False)
@@ -101,5 +109,5 @@ def step_at_once(
     tau = step_found(at)
     for j in range(d):
         w[j] += tau * p[j]
-    v[:] = 0.0
-    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, False, True, v, 0, m.size)
+        v[j] = 0.0
+    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, False, True, v, change, 0, m.size)
