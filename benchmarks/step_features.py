@@ -33,7 +33,7 @@ def without_prefetch() -> None:
     from hingeline.solvers.dual import avsf
 
     @kernel
-    def look_ahead(rows: Any, alpha: Any, w: Any, order: Any, k: Any) -> None:
+    def look_ahead(rows: Any, alpha: Any, y: Any, w: Any, order: Any, k: Any) -> None:
         pass
 
     avsf.look_ahead = look_ahead
@@ -41,11 +41,11 @@ def without_prefetch() -> None:
 
 def unpacked() -> None:
     """Give every number of a variable an array of its own."""
-    from hingeline.kernels.variables import RECORD, Variables
+    from hingeline.kernels.variables import Variables, record
     from hingeline.solvers import state
 
-    def new_variables(n: int) -> Variables:
-        arrays = {name: np.zeros(n, dtype=RECORD[name]) for name in Variables._fields}
+    def new_variables(n: int, targets: bool, same_C: bool) -> Variables:
+        arrays = {name: np.zeros(n, dtype=record(targets)[name]) for name in Variables._fields}
         arrays["p"][:] = 1.0
         return Variables(**arrays)
 

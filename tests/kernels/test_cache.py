@@ -4,6 +4,7 @@ import errno
 import importlib.util
 import os
 import pickle
+import sys
 import zlib
 
 import numpy as np
@@ -29,7 +30,8 @@ def source(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_told", False)
     path = tmp_path / "numbers_of_test.py"
     path.write_text(SOURCE)
-    return path
+    yield path
+    sys.modules.pop(path.stem, None)
 
 
 def is_loaded(source, x=3):
@@ -37,6 +39,7 @@ def is_loaded(source, x=3):
     cache._hash_of_file.cache_clear()
     spec = importlib.util.spec_from_file_location("numbers_of_test", source)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # numba imports it when it loads compiled code
     spec.loader.exec_module(module)
     assert module.twice(x) == 2 * x
     return bool(module.twice.stats.cache_hits)

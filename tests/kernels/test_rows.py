@@ -149,7 +149,7 @@ def prefetch_everything(rows, alpha, w, order):
         prefetch_row(rows, order[k])
         prefetch_weights(rows, order[k], w)
         if k + RECORD_AHEAD < np.uint64(order.size):
-            look_ahead(rows, alpha, w, order, k)
+            look_ahead(rows, alpha, alpha, w, order, k)
 
 
 @pytest.mark.parametrize("name", ["dense-float32", "csr-int32-float64", "ones-csr-int64-float32", "repeated"])

@@ -26,7 +26,7 @@ from ..runtime.pace import Pace
 from ..runtime.threads import part_bounds
 from ..solvers.dual.active_sweep import Seen, visit_active, with_adjusted_p_max
 from ..solvers.state import packed_variables
-from ..solvers.visit_order import new_accounts, order_visits
+from ..solvers.visit_order import new_accounts, order_visits, room_for_visits
 
 PIECES = 16  # pieces of a sweep: a worker's partitions take turns, so that their variables react to each other
 
@@ -69,7 +69,7 @@ class Ascent:
         self._variables = packed_variables(problem)
         self._rng = seeded(seed)
         self._accounts = new_accounts(problem.data.n_rows)
-        self._order = np.empty(2 * problem.n_variables, dtype=np.uint32)
+        self._order = room_for_visits(problem.n_variables)
         self._preferences, self._seen, self._sweeps = Preferences(), Seen(), 0
         self._before = Thresholds()
         self._sigma, self.n_visits = 1.0, 0

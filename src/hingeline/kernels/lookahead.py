@@ -16,14 +16,14 @@ RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD = np.uint64(8), np.uint64(4), np.uint64(2
 
 
 @kernel
-def look_ahead(rows: Rows, alpha: Vector, w: Vector, order: Indices, k: Index) -> None:
+def look_ahead(rows: Rows, alpha: Vector, y: Vector, w: Vector, order: Indices, k: Index) -> None:
     """Prefetch for the steps that follow position ``k`` of ``order``; k + RECORD_AHEAD must lie inside.
 
-    No branch in here: numba would count references to the arrays up and down in each call (three times the cost of
-    a step on small rows). So the caller compares. ``alpha`` stands for the whole record of a variable.
+    ``alpha`` and ``y`` are the first and the last field of a variable's record, which may lie across two cache lines.
     """
     far = order[k + RECORD_AHEAD]
     prefetch(alpha, far)
+    prefetch(y, far)
     prefetch_pointers(rows, far)
     prefetch_row(rows, order[k + ROW_AHEAD])
     prefetch_weights(rows, order[k + WEIGHTS_AHEAD], w)

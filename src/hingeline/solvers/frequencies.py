@@ -15,7 +15,7 @@ from ..kernels.schedule import Learning, Preferences, keep_active
 from ..kernels.shrink import EARLY_SWEEPS
 from ..kernels.types import Generator, Indices
 from .driver import Run
-from .visit_order import new_accounts, order_visits
+from .visit_order import new_accounts, order_visits, room_for_visits
 
 HALVED = 0.5
 LONGEST_ABSENCE = 30  # sweeps after which all coordinates are visited again
@@ -42,7 +42,7 @@ class Frequencies:
         self._everyone, self._rng = everyone, rng
         self._A = everyone.copy()
         self._accounts = new_accounts(n)
-        self._I = np.empty(2 * everyone.size, dtype=np.uint32)
+        self._I = room_for_visits(everyone.size)
         self.n_active = everyone.size
         self.complete = True  # whether the next sweep visits all coordinates
         self._violation_of_all = self._last = inf

@@ -161,7 +161,8 @@ def new_state(
 
 def packed_variables(problem: Problem) -> Variables:
     """Return the packed variables of ``problem``, alpha = 0."""
-    variables = new_variables(problem.data.n_rows, targets=problem.loss.is_regression)
+    same_C = np.ndim(problem.C) == 0
+    variables = new_variables(problem.data.n_rows, targets=problem.loss.is_regression, same_C=same_C)
     variables.q[:] = problem.data.q
     variables.C[:] = problem.C
     variables.y[:] = problem.y

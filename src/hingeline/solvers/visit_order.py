@@ -25,6 +25,14 @@ def new_accounts(n: int) -> Vector:
     return accounts
 
 
+def room_for_visits(l: int) -> Indices:
+    """Return an array for the visits of a sweep over at most ``l`` coordinates.
+
+    With accounts there are about l of them. Those that do not fit wait for the next sweep.
+    """
+    return np.empty(l + l // 8 + 16, dtype=np.uint32)
+
+
 def total_preference(p: Vector, A: Indices, pace: Pace) -> float:
     """Return the sum of the preferences over A."""
     return sum(sum_preferences(p, A, begin, end) for begin, end in pace.slices(A.size))

@@ -33,7 +33,7 @@ def test_least_squares_over_columns():
     data = read_data(csr(X), 0.0)
     e = least_squares(ByColumns(as_columns(data), Pace(), 40), scale, omega, b, 60)
     A = omega[:-1, None] * (X * scale[:, None]).T
-    np.testing.assert_allclose(e, scale * np.linalg.lstsq(A, omega[:-1] * b[:-1])[0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(e, scale * np.linalg.lstsq(A, omega[:-1] * b[:-1], rcond=None)[0], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("free", [False, True])

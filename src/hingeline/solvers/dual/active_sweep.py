@@ -60,7 +60,7 @@ def visit_active(
     steps, v_min, v_max, D_ref, gain, gap, gain_at_p_max = seen
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
-            look_ahead(rows, alpha, w, I, k)
+            look_ahead(rows, alpha, y, w, I, k)
         i = I[k]
         if p[i] < 0.0:
             continue

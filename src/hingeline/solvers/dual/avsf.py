@@ -57,7 +57,7 @@ def visit(
     v, D_ref, gain, gap = seen
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
-            look_ahead(rows, alpha, w, I, k)
+            look_ahead(rows, alpha, y, w, I, k)
         i = I[k]
         m = missing(loss, y[i], dot(rows, i, w))
         v = max(v, abs(pull(loss, m, alpha[i], C[i])[0]))

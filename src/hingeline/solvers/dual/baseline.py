@@ -57,7 +57,7 @@ def visit(
     n_active, v_min, v_max, gain, gap = seen
     for s in range(np.uint64(begin), np.uint64(end)):
         if s + RECORD_AHEAD < np.uint64(A.size):
-            look_ahead(rows, alpha, w, A, s)
+            look_ahead(rows, alpha, y, w, A, s)
         i = A[s]
         m = missing(loss, y[i], dot(rows, i, w))
         v, pressure = pull(loss, m, alpha[i], C[i])

@@ -21,7 +21,7 @@ from ...kernels.schedule import Learning, Preferences, keep_active
 from ...kernels.shrink import Thresholds, cautious_thresholds, next_thresholds
 from ..driver import Run, Verdict
 from ..state import State
-from ..visit_order import new_accounts, order_visits
+from ..visit_order import new_accounts, order_visits, room_for_visits
 from .active_sweep import Seen, visit_active, with_adjusted_p_max
 
 
@@ -32,7 +32,7 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
     p[:] = 1.0
     A = problem.variables_in_order()
     accounts = new_accounts(problem.data.n_rows)
-    order = np.empty(2 * l, dtype=np.uint32)
+    order = room_for_visits(l)
     n_active, thresholds, before, complete = l, Thresholds(), Thresholds(), True
     seen, least_p_max = Seen(), preferences.p_max
     for sweep in run.sweeps():

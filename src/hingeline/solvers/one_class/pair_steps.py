@@ -84,7 +84,7 @@ def visit_pairs(
         s_down = dot(rows, partners[1], w)
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
-            look_ahead(rows, alpha, w, I, k)
+            look_ahead(rows, alpha, C, w, I, k)
         i = np.uint64(I[k])
         if p[i] < 0.0:
             continue
