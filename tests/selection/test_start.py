@@ -8,7 +8,7 @@ from hingeline import Pinball, solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import lower, upper
-from hingeline.selection.start import Reached, at_bound, best_start, start_from
+from hingeline.selection.start import Reached, at_bound, best_start, packed, start_from, unpacked
 from hingeline.solvers.certificate import weights
 from hingeline.solvers.stop import Stop
 
@@ -62,8 +62,34 @@ def test_each_side_has_its_own_bound():
 def test_newton_begins_with_a_sample_rather_than_where_sweeps_ended_at_another_C(n_rows, n_cols, sampled):
     X, y = classification(n_rows, n_cols, seed=2)
     problem = make_problem(read_data(X), y.astype(np.float32), None, EVERY_LOSS["hinge"](100.0))
-    by_sweeps = Reached(10.0, np.zeros(n_rows), np.zeros(n_cols + 1), np.inf, "hybrid")
+    by_sweeps = Reached(10.0, np.zeros(n_cols + 1), np.inf, "hybrid", *packed(np.zeros(n_rows)))
     start = start_from(by_sweeps, problem, "newton", Stop())
     assert ("alpha0" in start) != sampled
     by_newton = start_from(by_sweeps._replace(engine="newton"), problem, "newton", Stop())
     assert by_newton["near"].w is by_sweeps.w
+
+
+@pytest.mark.parametrize(
+    "alpha",
+    [
+        [],
+        [0.0, 0.0, 0.0],
+        [0.5, 0.5, 0.5],
+        [0.0, 0.5, 0.5, -0.5, 0.0, 0.1],
+        [0.1, 0.2, 0.3, 0.4],
+        [-0.25, 0.0, 0.0, 0.25, 5e-324, -0.125],
+    ],
+)
+def test_packed_variables_come_back_as_they_were(alpha):
+    np.testing.assert_array_equal(unpacked(*packed(np.array(alpha))), alpha)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_variables_at_bounds_take_a_byte(seed):
+    rng = np.random.default_rng(seed)
+    free = rng.uniform(0.0, 1.0)
+    alpha = np.where(rng.random(1000) < free, rng.normal(size=1000), rng.choice([0.0, 7.0, -7.0], size=1000))
+    codes, numbers = packed(alpha)
+    np.testing.assert_array_equal(unpacked(codes, numbers), alpha)
+    assert codes.nbytes + numbers.nbytes <= max(8000, 1000 + 8 * (1 + 1000 * free * 1.3))
+    assert free > 0.4 or codes.nbytes + numbers.nbytes < 5500

@@ -25,7 +25,7 @@ from ..kernels.types import Vector
 from ..runtime.pace import Pace
 from ..runtime.threads import part_bounds
 from ..solvers.dual.active_sweep import Seen, visit_active, with_adjusted_p_max
-from ..solvers.state import packed_variables
+from ..solvers.state import C_of_visited, packed_variables
 from ..solvers.visit_order import new_accounts, order_visits, room_for_visits
 
 PIECES = 16  # pieces of a sweep: a worker's partitions take turns, so that their variables react to each other
@@ -66,7 +66,7 @@ class Ascent:
     def __init__(self, problem: Problem, alpha: Vector, seed: int, between: Callable[[], None]) -> None:
         self.problem, self.alpha = problem, alpha
         self._visits, self._passes = Pace(between), Pace(between)
-        self._variables = packed_variables(problem)
+        self._variables, self._C = packed_variables(problem), C_of_visited(problem)
         self._rng = seeded(seed)
         self._accounts = new_accounts(problem.data.n_rows)
         self._order = room_for_visits(problem.n_variables)
@@ -83,7 +83,7 @@ class Ascent:
     def begin_round(self, sigma: float) -> None:
         """Begin at alpha."""
         self._sigma = sigma
-        self._variables.C[:] = sigma * np.asarray(self.problem.C)
+        self._variables.C[:] = sigma * self._C
         np.multiply(self.alpha, sigma, out=self._variables.alpha)
 
     def schedule(self, complete: bool) -> None:

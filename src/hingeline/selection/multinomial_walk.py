@@ -17,7 +17,7 @@ from ..solvers.engines import engines_of
 from ..solvers.multinomial.multinomial import train_multinomial
 from ..solvers.stop import Stop
 from .folds import Fold
-from .start import Reached
+from .start import Reached, packed
 from .walk import values_at
 
 
@@ -91,7 +91,7 @@ class MultinomialWalk:
         solution = self._joint.train(self._fold, C, self._solver, stop, alpha0=start, **self._how)
         bias = self._joint.data.rows.bias
         W = np.column_stack([solution.w, solution.intercept / bias if bias else np.zeros(len(solution.w))])
-        self.reached = Reached(C, np.empty(0), W, inf, engines_of(solution.solver)[-1].name)
+        self.reached = Reached(C, W, inf, engines_of(solution.solver)[-1].name, *packed(np.empty(0)))
         return replace(solution, seconds=now() - started)
 
     def values(self, rows: Rows, which: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 from ..data.problem import Problem
 from ..solvers.engines import ENGINES
 from .folds import Fold
-from .start import Reached, mean_shift
+from .start import Reached, mean_shift, packed
 
 
 def from_folds(problem: Problem, reached: Sequence[Reached], folds: Sequence[Fold]) -> Reached:
@@ -36,4 +36,4 @@ def from_folds(problem: Problem, reached: Sequence[Reached], folds: Sequence[Fol
     alpha = share * total / np.maximum(counts, 1.0)
     engine = Counter(at.engine for at in reached).most_common(1)[0][0]
     spread = mean_shift(problem, reached[0].w - w) if ENGINES[engine].begins_near else inf
-    return Reached(share * reached[0].C, alpha, w, spread, engine)
+    return Reached(share * reached[0].C, w, spread, engine, *packed(alpha))

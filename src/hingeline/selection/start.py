@@ -34,24 +34,63 @@ AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding
 
 
 class Reached(NamedTuple):
-    """A solution, as far as the problem for the next C needs it.
+    """A solution, as far as the problem for the next C needs it. A search keeps one for each fold and class.
 
     Attributes
     ----------
     C : float
-    alpha, w : ndarray
-        Dual variables; weights, the intercept's last.
+    w : ndarray
+        Weights, the intercept's last.
     shift : float
         By how much the scores differ from those of another solution nearby, on average; infinite if none is known.
     engine : str
         The engine that found it.
+    codes, numbers : ndarray
+        The dual variables, packed: see ``packed``.
     """
 
     C: float
-    alpha: np.ndarray
     w: np.ndarray
     shift: float
     engine: str
+    codes: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """The dual variables, as a new array."""
+        return unpacked(self.codes, self.numbers)
+
+
+ZERO, MOST, LEAST, OTHER = range(4)  # codes of dual variables
+
+
+def packed(alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return dual variables as a code of one byte each, and the numbers that codes do not tell.
+
+    Most variables are zero, or at a bound that is the same for all. The codes MOST and LEAST stand for the largest
+    magnitude with its sign, the first of the numbers; the variables of the code OTHER are the rest of them. If that
+    would save little, there are no codes, and the numbers are the variables themselves.
+    """
+    most = max(alpha.max(initial=0.0), -alpha.min(initial=0.0))
+    codes = np.full(alpha.size, OTHER, dtype=np.uint8)
+    codes[alpha == most] = MOST
+    codes[alpha == -most] = LEAST
+    codes[alpha == 0.0] = ZERO
+    others = alpha[codes == OTHER]
+    if 2 * others.size > alpha.size or alpha.size == 0:
+        return np.empty(0, dtype=np.uint8), alpha
+    return codes, np.concatenate(([most], others))
+
+
+def unpacked(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return the dual variables that ``packed`` has packed."""
+    if codes.size == 0:
+        return numbers.copy()
+    most = numbers[0]
+    alpha = np.array([0.0, most, -most, 0.0])[codes]
+    alpha[codes == OTHER] = numbers[1:]
+    return alpha
 
 
 def start_from(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +62,7 @@ class Study:
 class Part(NamedTuple):
     """What one problem gives to a cell."""
 
-    solution: Solution | None  # None if there was nothing to learn from
+    solution: Solution | None  # without dual variables; None if there was nothing to learn from
     reached: Reached | None
     values: np.ndarray  # of the rows that are held out; with a column per class if all are one problem
 
@@ -90,5 +90,5 @@ def part_of(study: Study, chain: int, walk: Walk | MultinomialWalk | None, C: fl
     held_out = study.folds[chain // study.n_problems].held_out
     if walk is None:
         return Part(None, None, np.full(held_out.size, -np.inf))
-    solution = walk.advance(C)
+    solution = replace(walk.advance(C), alpha=np.empty(0))  # what is needed of them is in ``walk.reached``
     return Part(solution, walk.reached, walk.values(study.data.rows, held_out.astype(np.uint64)))

@@ -23,7 +23,7 @@ from ..solvers.shards import shards_of
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.stop import Stop
 from ..solvers.train import train
-from .start import Reached, at_bound, mean_shift, start_from
+from .start import Reached, at_bound, mean_shift, packed, start_from
 
 
 class Walk:
@@ -79,7 +79,7 @@ class Walk:
         shift = inf
         if before is not None and engine.begins_near:
             shift = mean_shift(problem, w - before.w)
-        self.reached = Reached(C, solution.alpha, w, shift, engine.name)
+        self.reached = Reached(C, w, shift, engine.name, *packed(solution.alpha))
         return replace(solution, seconds=now() - started)
 
     def values(self, rows: Rows, which: np.ndarray) -> np.ndarray:
@@ -103,9 +103,10 @@ class Walk:
         """
         if before is None or self._free or not problem.loss.reaches_bounds:
             return None
-        if problem.data.blocks is not None or at_bound(problem, before.alpha, problem.loss.C / before.C).any():
+        alpha = before.alpha
+        if problem.data.blocks is not None or at_bound(problem, alpha, problem.loss.C / before.C).any():
             return None
-        alpha = starting_alpha(problem, before.alpha)
+        alpha = starting_alpha(problem, alpha)
         certificate = certify(shards_of(problem, alpha), before.w)
         if not self._stop.met(certificate):
             return None

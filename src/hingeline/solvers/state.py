@@ -161,9 +161,17 @@ def new_state(
 
 def packed_variables(problem: Problem) -> Variables:
     """Return the packed variables of ``problem``, alpha = 0."""
-    same_C = np.ndim(problem.C) == 0
-    variables = new_variables(problem.data.n_rows, targets=problem.loss.is_regression, same_C=same_C)
+    C = C_of_visited(problem)
+    variables = new_variables(problem.data.n_rows, targets=problem.loss.is_regression, same_C=np.ndim(C) == 0)
     variables.q[:] = problem.data.q
-    variables.C[:] = problem.C
+    variables.C[:] = C
     variables.y[:] = problem.y
     return variables
+
+
+def C_of_visited(problem: Problem) -> Vector | float:
+    """Return C, one number if it is the same for all rows that have weight, as in the folds of a search."""
+    C = problem.C_values
+    largest = float(C.max())
+    is_same = np.count_nonzero(C == largest) + np.count_nonzero(C == 0.0) == C.size
+    return largest if is_same else C
