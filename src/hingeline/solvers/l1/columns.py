@@ -116,21 +116,28 @@ def room_for(columns: Columns, which: Indices) -> Columns:
 
 
 @kernel
-def copy_near(columns: Columns, which: Indices, number: Indices, sub: Columns, begin: Index, end: Index) -> None:
-    """Copy the columns which[begin:end] without the rows that are not near; number[i] is the new number of row i."""
+def copy_near(
+    columns: Columns, which: Indices, number: Indices, s: Vector, sub: Columns, begin: Index, end: Index
+) -> None:
+    """Copy the columns which[begin:end] without the rows that are not near, with values times s_i.
+
+    number[i] is the new number of row i.
+    """
     for k in range(np.uint64(begin), np.uint64(end)):
         j, n = which[k], sub.indptr[k]
         for t in range(columns.indptr[j], columns.indptr[j + ONE]):
-            i = number[columns.indices[t]]
-            if i != NOT_NEAR:
-                sub.indices[n], sub.data[n] = i, columns.data[t]
+            row = columns.indices[t]
+            if number[row] != NOT_NEAR:
+                sub.indices[n], sub.data[n] = number[row], s[row] * columns.data[t]
                 n += ONE
         sub.indptr[k + ONE] = n
 
 
-def near_part(columns: Columns, which: Indices, number: Indices, pace: Pace) -> Columns:
-    """Return the columns ``which`` without the rows that are not near."""
+def near_part(columns: Columns, which: Indices, rows: Indices, signs: Vector, pace: Pace) -> Columns:
+    """Return the columns ``which`` of diag(signs) X, with the ``rows`` (in order) alone, which get new numbers."""
+    number = np.full(signs.size, NOT_NEAR)
+    number[rows] = np.arange(rows.size, dtype=np.uint32)
     sub = room_for(columns, which)
     for begin, end in pace.slices(which.size):
-        copy_near(columns, which, number, sub, begin, end)
+        copy_near(columns, which, number, signs, sub, begin, end)
     return sub

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.types import Flags, Indices, Vector
-from .columns import NOT_NEAR, Columns, near_part
+from ...kernels.types import Flags, Vector
+from .columns import Columns, near_part
 from .products import ByColumns, Products
 
 STEPS = 60  # of conjugate gradients, in one round
@@ -71,7 +71,8 @@ class DualFit:
         pulled = ((inside * self._share * self._sigma < np.abs(self._w)) & self._bounded) | self._free
         missing = np.where(pulled, np.where(self._free, -g, sign * self._l1 - g), 0.0)
         omega = np.where(pulled, self._emphasis, LOOSE)
-        sub = ByColumns(self._part(A, I), self._products.pace, I.size)
+        near = near_part(self._columns, A.astype(np.uint64), I, np.ones(r.size, dtype=np.float32), self._products.pace)
+        sub = ByColumns(near, self._products.pace, I.size)
         moved = r[I] + least_squares(sub, np.sqrt(h[I]), omega[A], missing[A], STEPS)
         moved = np.sign(r[I]) * np.clip(np.sign(r[I]) * moved, 0.0, self._most[I])
         found = Slopes(r.copy(), np.empty_like(g))
@@ -81,11 +82,6 @@ class DualFit:
         self._share = min(1.0, GROWTH * self._share)
         self._emphasis *= 1.0 + over / max(float(over.max()), np.finfo(np.float64).tiny)
         return found
-
-    def _part(self, A: Indices, I: Indices) -> Columns:
-        number = np.full(self._most.size, NOT_NEAR)
-        number[I] = np.arange(I.size, dtype=np.uint32)
-        return near_part(self._columns, A.astype(np.uint64), number, self._products.pace)
 
 
 def least_squares(X: Products, scale: Vector, omega: Vector, b: Vector, steps: int) -> Vector:
