@@ -12,6 +12,9 @@ from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.runtime.pace import Pace, do_nothing
 from hingeline.solvers.l1.penalised import Penalised
+from hingeline.solvers.l1.primal import train_primal
+from hingeline.solvers.shards.sample import chosen_rows
+from hingeline.solvers.stop import Stop
 
 
 def test_nearly_unregularised():
@@ -118,3 +121,19 @@ def test_a_free_intercept_for_one_label_alone(l1_ratio):
     assert model.converged_
     assert model.objective_ == model.duality_gap_ == 0.0
     assert set(model.predict(X)) == {1}
+
+
+@pytest.mark.parametrize("misleads", [False, True])
+def test_a_sample_of_the_rows_is_only_a_start(misleads):
+    """With many rows per column, steps over a sample come first; its labels may be all wrong."""
+    X, y = classification(6000, 6, seed=6)
+    if misleads:
+        y[chosen_rows(6000, 16)] *= -1
+    problem, stop = make_problem(read_data(X), y, None, SquaredHinge(0.1)), Stop(tol=1e-3, gap_tol=1e-8)
+    how = {"columns": None, "seed": 0}
+    sampled = train_primal(problem, "hybrid", stop, **how)
+    plain = train_primal(problem, "hybrid", stop, **how, alpha0=np.zeros(7))
+    for found in (sampled, plain):
+        assert found.certificate.gap <= 1e-8
+    np.testing.assert_allclose(sampled.w, plain.w, atol=1e-4)
+    assert misleads or sampled.n_iter < plain.n_iter

@@ -1,11 +1,13 @@
 """The sub-problem of a proximal Newton step over few columns: with a stored Hessian, a visit costs almost nothing.
 
-Coordinate descent, and between some sweeps the weights that are not zero go to their joint minimum.
+Coordinate descent, and between some sweeps the weights that are not zero go to their joint minimum. The few may be all
+columns, or those that are left in use of many.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from ...kernels.compile import array_kernel, kernel
 from ...kernels.schedule import Learning, Preferences, accumulate, learn, shuffle, sum_preferences
@@ -15,6 +17,7 @@ from ..newton_equation import solve_scaled
 from ..visit_order import new_accounts
 from ..weighted_gram import WeightedGram
 from .active_set import solve_exactly
+from .columns import near_part
 from .one_weight import Seen, best_weight, subgradient
 from .penalised import Penalised
 from .quadratic import DenseQuadratic
@@ -85,15 +88,45 @@ def sweep_weights(
     return steps, v, D_ref, gain
 
 
-class Gram:
+class Goal:
+    """How accurately sub-problems are solved."""
+
+    def __init__(self) -> None:
+        self._first_violation = 0.0
+
+    def goal(self, violation: float) -> float:
+        """Return the violation to which a sub-problem is solved: a share that falls as the run gets on."""
+        if self._first_violation <= 0.0:
+            self._first_violation = violation
+            return LOOSEST * violation
+        return violation * min(max(violation / self._first_violation, TIGHTEST), LOOSEST)
+
+
+class GramInUse(Goal):
+    """The losses' Hessian over some of many columns, computed from the columns themselves."""
+
+    def at(self, primal: Penalised, S: Indices) -> Matrix:
+        """Return the rows and columns S of the Hessian at the current expansion."""
+        assert primal.columns is not None
+        rows = np.flatnonzero(primal.h)
+        indptr, indices, data = near_part(
+            primal.columns, S.astype(np.uint64), rows, primal.problem.signs, primal.products.pace
+        )
+        of_rows = indices[: int(indptr[-1])].astype(np.int64)
+        values = data[: of_rows.size] * np.sqrt(primal.h[rows])[of_rows]
+        X = sparse.csc_array((values, of_rows, indptr.astype(np.int64)), shape=(rows.size, S.size))
+        return np.ascontiguousarray((X.T @ X).toarray())
+
+
+class Gram(Goal):
     """The losses' Hessian X' diag(h) X, brought up to date by the rows whose curvature has changed."""
 
     def __init__(self, primal: Penalised, run: Run) -> None:
+        super().__init__()
         n, d = primal.f.size, primal.w.size
         data = primal.problem.data
         self._gram = WeightedGram(data.rows, data.distinct, run.clock.check)
         self._upper, self._counted, self._peak = np.zeros((d, d)), np.zeros(n), np.zeros(d)
-        self._first_violation = 0.0
 
     def at(self, primal: Penalised, S: Indices) -> Matrix:
         """Return the rows and columns S of the Hessian at the current expansion."""
@@ -107,17 +140,10 @@ class Gram:
         H = np.triu(self._upper) + np.triu(self._upper, 1).T
         return np.ascontiguousarray(H[np.ix_(S, S)])
 
-    def goal(self, violation: float) -> float:
-        """Return the violation to which a sub-problem is solved: a share that falls as the run gets on."""
-        if self._first_violation <= 0.0:
-            self._first_violation = violation
-            return LOOSEST * violation
-        return violation * min(max(violation / self._first_violation, TIGHTEST), LOOSEST)
-
 
 def gram_lasso(
     primal: Penalised,
-    gram: Gram,
+    gram: Gram | GramInUse,
     S: Indices,
     p: Vector,
     rng: Generator,

@@ -122,9 +122,14 @@ class Penalised:
         self.violations = np.where(self.w == 0.0, at_zero, np.abs(slope + np.sign(self.w) * self.l1))
         self.violation = float(self.violations.max())
 
+    def place(self, w: Vector) -> None:
+        """Go to w; call ``expand`` afterwards."""
+        self.w[:] = w
+        self.f[:] = self.products.times(self.w)
+
     def refresh(self) -> None:
         """Compute the scores afresh, and all that follows from them."""
-        self.f[:] = self.products.times(self.w)
+        self.place(self.w)
         self.expand()
 
     def gap_exceeds(self, asked: float) -> bool:

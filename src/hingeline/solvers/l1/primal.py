@@ -28,16 +28,19 @@ import numpy as np
 
 from ...data.problem import Problem
 from ...kernels.random import seeded
+from ...kernels.types import Generator
 from ...runtime.blas import one_blas_thread
 from ...runtime.pace import Pace
 from ...solution import Certificate, Progress, Solution
 from ..clock import Clock, Ended
-from ..driver import Run, Verdict
-from ..engines import stepwise_engine
+from ..driver import Run, Verdict, run_apart
+from ..engines import Engine, stepwise_engine
 from ..exact.last_resort import is_small_enough
 from ..exact.penalised import finished_penalised
 from ..finish import insisting, run_accurately, solution_of
+from ..newton.newton import sample_step
 from ..rounding import NEAR_FLOOR
+from ..shards.sample import losses_at_zero, sample_of
 from ..stop import GOOD_GAP, Stop
 from .columns import Columns
 from .penalised import Penalised
@@ -50,10 +53,11 @@ GROWTH, SOFT_STEPS, SOFT_TOL = 10.0, 40, 1e-2  # of C in a softened problem; ste
 MOST_TAKEN = 500  # steps
 SOON = 200  # steps after which a problem that decimals can solve is left to them: most take a tenth of that
 FAR = 750.0  # margin at which exp underflows
-OFTEN = 4  # iterations over few columns after which the gap is computed, even if it is known to be too large
+OFTEN = 4  # iterations after which the gap is computed, even if it is known to be too large
 LATER, FALLEN = 1.25, 1.5  # growth of visits until the next look at the objective; its fall, in gaps asked for
 FIT_SHARE = 0.1  # of all visits: what a fit may cost
 RATE, SOONEST = 0.33, 1.05  # the gap of a fit falls with the third power of visits, roughly; growth until the next fit
+MOST_SAMPLED, SAMPLED = 20, 0.03  # steps over a sample, and share of the violation at zero that is left to all rows
 MOST_STALLED, USELESS = 20, 5  # steps that bring nothing; what a step counts that moved nothing
 
 
@@ -86,16 +90,15 @@ def train_primal(
     primal = Penalised(problem, columns, l1, l2, clock.check)
     primal.asked = stop.gap_asked
     if alpha0 is not None:
-        primal.w[:] = alpha0
         with clock.finishing():
-            primal.f[:] = primal.products.times(primal.w)
+            primal.place(alpha0)
     run = Run(stop, clock, certify=primal.certify_afresh, floor=primal.floor, callback=callback, take=primal.snapshot)
     rng = seeded(seed)
     with one_blas_thread():
         reason = "rounding"
         if not (l1[-1] == l2[-1] == 0.0 and _is_all_on_one_side(primal)):
             reason = run_accurately(
-                lambda: _iterate(ProximalNewton(primal, run, rng, engine.adapts, engine.shrinks), run),
+                lambda: _iterate(_newton(primal, run, rng, engine, alpha0 is None), run),
                 run,
                 data,
                 solver,
@@ -130,6 +133,32 @@ def _is_all_on_one_side(primal: Penalised) -> bool:
     primal.w[:] = start
     primal.refresh()
     return False
+
+
+def _newton(primal: Penalised, run: Run, rng: Generator, engine: Engine, from_zero: bool) -> ProximalNewton:
+    """Return Newton's method at its start: the solution of a sample of the rows, if that is worth its cost, else w.
+
+    The first steps bring the objective near its minimum, and for that a few rows are enough. (The logistic loss takes
+    as many steps from there as from zero: rows that a sample separates get weights that are much too large.)
+    """
+    problem, how = primal.problem, (rng, engine.adapts, engine.shrinks)
+    part: Problem | None = None
+    if from_zero and primal.columns is None and not problem.loss.newton_overshoots:
+        step = sample_step(problem.loss, problem.data.n_rows, primal.w.size)
+        part = sample_of(problem, step) if step > 1 else None
+    if part is not None:
+        sample = Penalised(part, None, primal.l1, primal.l2, primal.pace.between)
+        newton = ProximalNewton(sample, run_apart(run.stop), *how)
+        enough = SAMPLED * sample.violation
+        for _ in range(MOST_SAMPLED):
+            if not newton.step()[1] or sample.violation <= enough:
+                break
+        primal.place(sample.w)
+        begun = ProximalNewton(primal, run, *how)
+        if primal.objective < losses_at_zero(problem):
+            return begun
+        primal.place(np.zeros_like(primal.w))
+    return ProximalNewton(primal, run, *how)
 
 
 def _iterate(engine: ProximalNewton, run: Run) -> None:
@@ -181,11 +210,15 @@ def _reached(primal: Penalised, run: Run, fits: Fits) -> tuple[float, float]:
     is_last, by_gap = primal.violation < run.stop.tol, run.stop.gap_tol is not None
     if not (is_last or by_gap or _is_power_of_two(run.n_iter + 1)):
         return primal.violation, inf
-    if by_gap and primal.columns is None and run.n_iter % OFTEN and primal.gap_exceeds(run.stop.gap_asked):
-        return inf, inf
-    certificate = primal.certify_afresh(run.passes) if is_last and not by_gap else primal.certify(run.passes)
-    if by_gap and certificate.gap > run.stop.gap_asked:
-        certificate = fits.certify(primal, run) or certificate
+    if by_gap and run.n_iter % OFTEN and primal.gap_exceeds(run.stop.gap_asked):
+        fitted = fits.certify(primal, run)
+        if fitted is None:
+            return inf, inf
+        certificate = fitted
+    else:
+        certificate = primal.certify_afresh(run.passes) if is_last and not by_gap else primal.certify(run.passes)
+        if by_gap and certificate.gap > run.stop.gap_asked:
+            certificate = fits.certify(primal, run) or certificate
     run.dual = certificate.dual
     gap = certificate.primal - certificate.dual
     if by_gap:

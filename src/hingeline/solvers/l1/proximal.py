@@ -10,13 +10,15 @@ from ...kernels.types import Generator, Indices, Vector
 from ..driver import Run
 from ..frequencies import Frequencies
 from ..shards.line import beginning, narrowed, step_found
-from .gram_lasso import Gram, gram_lasso
+from .columns import FEW_COLUMNS
+from .gram_lasso import Gram, GramInUse, gram_lasso
 from .lasso import lasso
 from .one_weight import Seen
 from .penalised import Penalised
 from .pieces import descend
 
 MOST_SWEEPS = 128  # of a sub-problem: one while there is caution, then twice as many after each good prediction
+CHEAP = 1.0  # passes over all columns that the sweeps of a step may cost while there is caution
 WHILE_FAR = 32  # sweeps while rows move far in a step over the objective itself, so that others can be left out soon
 MUCH_BETTER, BETTER, AS_PREDICTED, POOR = 1.3, 1.05, 0.75, 0.25  # achieved gain of a step over the predicted gain
 LESS_CAUTION, MORE_CAUTION = 0.1, 0.3  # after a step of a good model; after a step that was cut short
@@ -45,10 +47,10 @@ class ProximalNewton:
         self._careful = overshoots
         self._margin = inf  # from the bend, of rows that take part in the next step
         primal.caution, self._less = 1.0 if overshoots and not few else 0.0, LESS_CAUTION
-        self._begins, self.n_cut = True, 0
+        self._begins, self._is_cheap, self.n_cut = True, False, 0
         self._beyond: Vector | None = None  # curvatures that have left no room for the last steps
         primal.expand()
-        self._gram = Gram(primal, run) if few else None
+        self._gram, self._gram_in_use = Gram(primal, run) if few else None, GramInUse()
 
     def goes_over_to_models(self) -> bool:
         """Expand squared losses over many columns from now on, too; tells whether that is a change."""
@@ -64,7 +66,7 @@ class ProximalNewton:
         if before == 0.0 or not S.size:
             return 0, False
         self._seen = Seen(D_ref=self._seen.D_ref)
-        z, u = self._solve_many(S) if self._gram is None else self._solve_few(self._gram, S)
+        z, u = self._solve(S)
         self._first = False
         d = np.zeros_like(primal.w)
         d[S] = z - primal.w[S]
@@ -79,7 +81,18 @@ class ProximalNewton:
         goes_on = primal.violation <= 0.5 * before if is_blind else tau > 0.0 or (self._careful and not was_careful)
         return self._seen.steps, goes_on
 
-    def _solve_few(self, gram: Gram, S: Indices) -> tuple[Vector, None]:
+    def _solve(self, S: Indices) -> tuple[Vector, Vector | None]:
+        """Return the new weights of the columns S, and what they add to the scores, if that is known.
+
+        If few of many columns are left in use, and sweeps are not enough for them, they go to a joint minimum too.
+        """
+        if self._gram is not None:
+            return self._solve_few(self._gram, S)
+        if self._sweeps == MOST_SWEEPS and S.size < FEW_COLUMNS:
+            return self._solve_few(self._gram_in_use, S)
+        return self._solve_many(S)
+
+    def _solve_few(self, gram: Gram | GramInUse, S: Indices) -> tuple[Vector, None]:
         p = self._p[S]
         how = (self._adapts, self._first, self.n_cut > 0)
         z, self._seen = gram_lasso(self.primal, gram, S, p, self._rng, self._seen, *how)
@@ -87,6 +100,10 @@ class ProximalNewton:
         return z, None
 
     def _solve_many(self, S: Indices) -> tuple[Vector, Vector | None]:
+        columns = self.primal.columns
+        assert columns is not None
+        entries = int((columns.indptr[S + 1] - columns.indptr[S]).sum())
+        self._is_cheap = self._sweeps * entries <= CHEAP * columns.indices.size
         everyone = np.arange(S.size, dtype=np.uint32)
         frequencies = Frequencies(everyone, S.size, self._rng, adapts=self._adapts, shrinks=self._shrinks)
         frequencies.p[:] = self._p[S]
@@ -134,7 +151,7 @@ class ProximalNewton:
         self.n_cut += tau < SHORT and not self._by_pieces  # the next step knows the rows that were in the way
         if tau < 1.0:
             self._sweeps = max(self._sweeps // 2, 1)
-        elif achieved >= AS_PREDICTED and not self._begins:
+        elif achieved >= AS_PREDICTED and (not self._begins or self._is_cheap):
             is_far = self._by_pieces and self._margin > CLOSE
             self._sweeps = min(2 * self._sweeps, WHILE_FAR if is_far else MOST_SWEEPS)
         self._less = _less_caution(achieved)
