@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from problems import csr
 from random_cases import draw
 from truth import complaints, truths
 
@@ -92,3 +93,16 @@ def test_a_free_intercept_of_few_variables_that_can_move(number):
             warnings.simplefilter("ignore", UserWarning)
             case.model.set_params(C=C).fit(case.X, case.y, sample_weight=case.sample_weight)
         assert complaints(case.model, case.X, case.y, case.sample_weight) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("layout", [np.asarray, csr])
+def test_classes_at_a_large_C(layout, seed):
+    """Margins of all classes together, whose rounding would be worth more than a millionth of the objective."""
+    rng = np.random.default_rng(seed)
+    X, y = 100.0 + rng.normal(size=(10, 8)), np.arange(10) % 4
+    model = LinearSVC(C=1e9, multi_class="crammer_singer", solver="baseline", gap_tol=1e-3, random_state=0)
+    model.fit(layout(X), y)
+    (true,) = truths(model, X, y)
+    assert model.objective_ == pytest.approx(float(true.primal), rel=1e-10)
+    assert complaints(model, X, y) == []

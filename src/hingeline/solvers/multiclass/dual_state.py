@@ -15,7 +15,14 @@ from ...runtime.pace import Pace
 from ...solution import Certificate, Snapshot
 from ..certificate import UNIT_ROUNDOFF
 from ..certificate_parts import sum_parts
-from .example_passes import Examples, add_class_weights, certify_examples, make_feasible
+from ..precise_certificate import NEGLIGIBLE
+from .example_passes import (
+    Examples,
+    add_class_weights,
+    certify_examples,
+    certify_examples_precisely,
+    make_feasible,
+)
 from .twin_steps import settle_twins
 from .twins import Twins
 
@@ -53,9 +60,19 @@ class DualState:
         return certificate
 
     def _certificate(self, apart: float, pace: Pace) -> Certificate:
-        """Return the certificate of weights whose distance adds ``apart`` to the gap."""
-        parts = (certify_examples(self.examples, begin, end) for begin, end in pace.slices(self.data.n_rows))
-        return sum_parts(parts).certificate(0.5 * squared_length(self.examples.w), apart)
+        """Return the certificate of weights whose distance adds ``apart`` to the gap.
+
+        If rounding of the margins may be worth a visible share of the objective, they are computed more precisely.
+        """
+        examples, slices = self.examples, pace.slices(self.data.n_rows)
+        half_square = 0.5 * squared_length(examples.w)
+        parts = sum_parts(certify_examples(examples, begin, end) for begin, end in slices)
+        error = UNIT_ROUNDOFF * (1.0 + sqrt(2.0 * self.data.largest_q * half_square))
+        if float(examples.C.sum()) * error > NEGLIGIBLE * (half_square + parts.losses):
+            W = np.ascontiguousarray(examples.w.reshape(-1, examples.alpha.shape[1]).T)
+            slices = pace.slices(self.data.n_rows)
+            parts = sum_parts(certify_examples_precisely(examples, W, begin, end) for begin, end in slices)
+        return parts.certificate(half_square, apart)
 
     def take(self, alpha: Matrix, w: Vector) -> None:
         """Continue from these variables, and from weights that are not summed up from them."""
