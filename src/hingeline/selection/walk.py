@@ -25,6 +25,8 @@ from ..solvers.stop import Stop
 from ..solvers.train import train
 from .start import Reached, at_bound, mean_shift, packed, start_from
 
+BY_VIOLATION = 1.7  # least shift, in violations: margins of free variables are that uncertain
+
 
 class Walk:
     """Solves a problem for one C after another, each larger than the last.
@@ -78,7 +80,7 @@ class Walk:
         engine = engines_of(solution.solver)[-1]
         shift = inf
         if before is not None and engine.begins_near:
-            shift = mean_shift(problem, w - before.w)
+            shift = max(mean_shift(problem, w - before.w), BY_VIOLATION * solution.certificate.violation)
         self.reached = Reached(C, w, shift, engine.name, *packed(solution.alpha))
         return replace(solution, seconds=now() - started)
 

@@ -67,6 +67,11 @@ class Stop:
         return self.enough if self.gap_tol is None else self.gap_tol
 
     @property
+    def goes_by_gap(self) -> bool:
+        """Whether only the gap matters: it was asked for, or the model is only scored."""
+        return self.gap_tol is not None or self.near > 0.0
+
+    @property
     def rule(self) -> str:
         """Which of the two rules applies: the stop reason when it is met."""
         return "tol" if self.gap_tol is None else "gap_tol"

@@ -107,9 +107,10 @@ class Smoothed:
     def goes_by_gap(self) -> bool:
         """Whether P(w) - D(alpha) decides which point is best, with w as the model rather than Z' alpha.
 
-        That gap is known after each step. The one at Z' alpha takes two rounds on a cluster, and is larger at first.
+        That gap is known after each step, and falls sooner: rounding and unsolved sub-problems leave an error in
+        Z' alpha that C multiplies. The gap at Z' alpha would also take two rounds on a cluster.
         """
-        return self.shards.is_remote and not self.is_smooth and self.run.stop.gap_tol is not None
+        return not self.is_smooth and self.run.stop.goes_by_gap
 
     @property
     def is_solved(self) -> bool:
