@@ -88,6 +88,15 @@ def sweep_weights(
     return steps, v, D_ref, gain
 
 
+@kernel
+def copy_symmetric(upper: Matrix, S: Indices, out: Matrix) -> None:
+    """Copy the rows and columns S (in order) of a symmetric matrix from its upper triangle."""
+    for a in range(S.size):
+        for b in range(a, S.size):
+            out[a, b] = upper[S[a], S[b]]
+            out[b, a] = out[a, b]
+
+
 class Goal:
     """How accurately sub-problems are solved."""
 
@@ -137,8 +146,9 @@ class Gram(Goal):
             self._upper[:] = 0.0
             self._gram.add(primal.h, self._upper)
             self._peak[:] = self._upper.diagonal()
-        H = np.triu(self._upper) + np.triu(self._upper, 1).T
-        return np.ascontiguousarray(H[np.ix_(S, S)])
+        H = np.empty((S.size, S.size))
+        copy_symmetric(self._upper, S, H)
+        return H
 
 
 def gram_lasso(
@@ -196,7 +206,9 @@ def _joint_step(quadratic: DenseQuadratic) -> float:
         to = at + share * step
         to[crossing & (shares == share)] = 0.0
         gain = _gain(K, slope, to - at)
-    G += H[:, A] @ (to - at)
+    d = np.zeros_like(z)
+    d[A] = to - at
+    G += H @ d
     z[A] = to
     return gain
 
