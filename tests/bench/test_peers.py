@@ -1,5 +1,6 @@
 import csv
 from math import inf, isnan
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -193,3 +194,27 @@ def test_what_was_late_is_not_run_at_larger_C(tiny, tmp_path, monkeypatch):
     assert jobs == [0.1, 0.1, 1.0, 1.0, 10.0]
     assert peer_text(found[-1]) == "not run"
     assert legend(found)[-1].startswith("not run: late at a smaller C")
+
+
+def test_several_processes_at_a_time(tiny, three, tmp_path, monkeypatch):
+    """Everything is run once, C after C, and found again."""
+    lock, jobs = Lock(), []
+
+    def late_from_1(job):
+        with lock:
+            jobs.append((job["kind"], job["source"], job.get("solver"), job["C"]))
+        return [BOUNDS] if job["kind"] == "optimum" else [KILLED] if job["C"] >= 1.0 else [run(1e-3, 0.1, 1.0)]
+
+    monkeypatch.setattr("hingeline.bench.peers.run_job", late_from_1)
+    bench, Cs, solvers = (
+        PeerBench(Settings(targets=(1e-3,), skip_late=True, jobs=3), tmp_path),
+        (10.0, 1.0, 0.1),
+        ["auto", "sklearn"],
+    )
+    assert len(list(bench.run_ahead([tiny, three], Cs, solvers))) == 12
+    assert len(jobs) == len(set(jobs)) == 6 + 8
+    assert not any(kind == "ladder" and C == 10.0 for kind, _, _, C in jobs)
+    for dataset in (tiny, three):
+        for C, status in zip(Cs, ("skipped", "deadline", "ok"), strict=True):
+            assert [cell.status for (cell,) in bench.cells(dataset, C, solvers)] == [status] * 2
+    assert len(jobs) == 14

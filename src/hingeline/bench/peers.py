@@ -9,7 +9,8 @@ than two classes, P, D and seconds are sums over one binary problem per class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf, nan
@@ -39,6 +40,7 @@ class Settings:
     intercept: bool = False
     skip_late: bool = False  # a solver that was late at some C does not run at larger ones
     penalty: str = "l2"
+    jobs: int = 1  # processes at a time
 
     @property
     def name(self) -> str:
@@ -101,23 +103,57 @@ class PeerBench:
 
     def cells(self, dataset: Dataset, C: float, solvers: Sequence[str]) -> Iterator[list[Cell]]:
         """Yield the cells of each solver in turn, one per target."""
-        s = self.settings
-        data = str(dataset.parsed(self.out / "data"))
-        job = {"source": dataset.source, "data": data, "C": C}
-        job |= {"loss": s.loss, "intercept": s.intercept, "penalty": s.penalty}
-        optimum = self._optimum(dataset, job)
+        optimum = self._optimum(dataset, C)
         for solver in solvers:
-            if s.skip_late and self._late_from.get((dataset.name, solver), inf) < C:
-                record = job | {"dataset": dataset.name, "solver": solver, "deadline": s.deadline, "events": [SKIPPED]}
-            else:
-                record = self._record(dataset, job, solver, optimum)
-            found = [judge(record, optimum, target) for target in s.targets]
-            if any(cell.status == "deadline" for cell in found):
-                self._late_from.setdefault((dataset.name, solver), C)
-            yield found
+            yield self._cells_of(dataset, C, solver, optimum)
 
-    def _optimum(self, dataset: Dataset, job: Record) -> Optimum:
+    def run_ahead(self, datasets: Sequence[Dataset], Cs: Sequence[float], solvers: Sequence[str]) -> Iterator[None]:
+        """Do what ``cells`` would do, several processes at a time, and keep it; yield whenever a solver is done with C.
+
+        A solver takes one C of a data set after the other, so that it is known at which it was late. Optima go first:
+        no solver then waits for one that has not begun.
+        """
+        for dataset in datasets:
+            dataset.parsed(self.out / "data")
+        with ThreadPoolExecutor(self.settings.jobs) as pool:
+            optima = {(dataset, C): pool.submit(self._optimum, dataset, C) for dataset in datasets for C in sorted(Cs)}
+            chains = [pool.submit(self._chain, d, sorted(Cs), solver, optima) for d in datasets for solver in solvers]
+            try:
+                for chain in as_completed(chains):
+                    yield from chain.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _chain(
+        self,
+        dataset: Dataset,
+        Cs: Sequence[float],
+        solver: str,
+        optima: Mapping[tuple[Dataset, float], Future[Optimum]],
+    ) -> list[None]:
+        for C in Cs:
+            self._cells_of(dataset, C, solver, optima[dataset, C].result())
+        return [None] * len(Cs)
+
+    def _job(self, dataset: Dataset, C: float) -> Record:
+        s, data = self.settings, str(dataset.parsed(self.out / "data"))
+        problem = {"loss": s.loss, "intercept": s.intercept, "penalty": s.penalty}
+        return {"source": dataset.source, "data": data, "C": C, **problem}
+
+    def _cells_of(self, dataset: Dataset, C: float, solver: str, optimum: Optimum) -> list[Cell]:
+        s, job = self.settings, self._job(dataset, C)
+        if s.skip_late and self._late_from.get((dataset.name, solver), inf) < C:
+            record = job | {"dataset": dataset.name, "solver": solver, "deadline": s.deadline, "events": [SKIPPED]}
+        else:
+            record = self._record(dataset, job, solver, optimum)
+        found = [judge(record, optimum, target) for target in s.targets]
+        if any(cell.status == "deadline" for cell in found):
+            self._late_from.setdefault((dataset.name, solver), C)
+        return found
+
+    def _optimum(self, dataset: Dataset, C: float) -> Optimum:
         """Return the best bounds that hingeline certifies within the time."""
+        job = self._job(dataset, C)
         deadline = OPTIMUM_TIME * self.settings.deadline
         key = {name: job[name] for name in self.optima.key}
         record = self.optima.find(deadline, **key)

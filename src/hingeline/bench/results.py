@@ -100,6 +100,7 @@ def command_of(settings: Settings, solvers: Iterable[str], datasets: Iterable[Da
     words += [*["--penalty", "l1"] * (s.penalty == "l1"), *["--intercept"] * s.intercept]
     words += ["--subopt", *(f"{target:g}" for target in s.targets), "--repeat", str(s.repeat)]
     words += ["--deadline", f"{s.deadline:g}", *["--skip-late"] * s.skip_late]
+    words += ["--jobs", str(s.jobs)] * (s.jobs > 1)
     words += ["--peers", *solvers, "--datasets", *(dataset.name for dataset in datasets)]
     return shlex.join([*words, "--c", *(f"{C:g}" for C in Cs)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 Record = dict[str, Any]
@@ -23,7 +24,7 @@ class Store:
 
     def __init__(self, path: Path, key: tuple[str, ...], older: Record | None = None) -> None:
         self.path, self.key, self.n_kept = path, key, 0
-        self._older = older or {}
+        self._older, self._one_at_a_time = older or {}, Lock()
         self._records: dict[tuple[Any, ...], Record] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -46,10 +47,10 @@ class Store:
         return record
 
     def add(self, record: Record) -> None:
-        """Append a record; it is in the file when this returns."""
-        with self.path.open("a", encoding="utf-8") as file:
+        """Append a record; it is in the file when this returns. Threads may do so at the same time."""
+        with self._one_at_a_time, self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
-        self._records[self._key_of(record)] = record
+            self._records[self._key_of(record)] = record
 
     def _key_of(self, record: Record) -> tuple[Any, ...]:
         return tuple(tuple(value) if isinstance(value := record[name], list) else value for name in self.key)

@@ -46,6 +46,13 @@ def add_parser(kinds: Any, run: Any) -> None:
         help="runs whose median is shown; short runs are repeated more often",
     )
     peers.add_argument("--skip-late", action="store_true", help="once a solver is late, do not run it at larger C")
+    peers.add_argument(
+        "--jobs",
+        type=positive_int,
+        default=1,
+        metavar="N",
+        help="processes at a time, for a computer with many cores; all of them compete for its memory",
+    )
     peers.set_defaults(run=run, experiment=run_peers)
 
 
@@ -59,7 +66,7 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
     solvers = _installed(args.peers, args.loss, args.penalty)
     datasets = datasets_of(args, PEER_DATA)
     goal = args.loss, tuple(args.subopt), args.deadline, args.repeat, args.intercept, args.skip_late, args.penalty
-    bench = PeerBench(Settings(*goal), args.out)
+    bench = PeerBench(Settings(*goal, jobs=args.jobs), args.out)
     command = results.command_of(bench.settings, solvers, datasets, args.c)
     name = bench.settings.name
     cells: list[peers.Cell] = []
@@ -70,6 +77,10 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
         [12, 6, 7, *(max(7, len(solver)) for solver in solvers), 14],
         json=args.json,
     ) as table:
+        if args.jobs > 1:
+            for _ in bench.run_ahead(datasets, args.c, solvers):
+                advance(bar, table)
+        n_kept = bench.runs.n_kept
         for dataset in datasets:
             for C in args.c:
                 done: dict[float, dict[str, peers.Cell]] = {target: {} for target in args.subopt}
@@ -78,7 +89,8 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
                         done[cell.target][cell.solver] = cell
                         cells.append(cell)
                     target = args.subopt[0]
-                    advance(bar, table)
+                    if args.jobs == 1:
+                        advance(bar, table)
                     table.show(tables.peer_row(dataset.name, C, target, done[target], solvers))
                 for target, group in done.items():
                     table.add(tables.peer_row(dataset.name, C, target, group, solvers))
@@ -87,11 +99,12 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
                 results.save(args.out / f"{name}.json", command, bench, dataset, cells)
     loss = args.loss.replace("_", " ") + " loss" + ", L1 penalty" * (args.penalty == "l1")
     loss += ", intercept" * args.intercept
-    print(f"{loss}; seconds to relative suboptimality (target), one thread, warm")
+    beside = f", {args.jobs} processes at a time" * (args.jobs > 1)
+    print(f"{loss}; seconds to relative suboptimality (target), one thread, warm{beside}")
     print(SEVERAL_RUNS.format(args.repeat))
     for line in [*tables.legend(cells), *summary(groups)]:
         print(line)
-    say_kept(bench.runs.n_kept, bench.runs.path)
+    say_kept(n_kept if args.jobs > 1 else bench.runs.n_kept, bench.runs.path)
     for target in args.subopt:
         plot(tables.peer_panels(cells, solvers, target), args.out / f"{name}-{target:g}.png")
     return cells
