@@ -117,7 +117,7 @@ class PeerBench:
             dataset.parsed(self.out / "data")
         with ThreadPoolExecutor(self.settings.jobs) as pool:
             optima = {(dataset, C): pool.submit(self._optimum, dataset, C) for dataset in datasets for C in sorted(Cs)}
-            chains = [pool.submit(self._chain, d, sorted(Cs), solver, optima) for d in datasets for solver in solvers]
+            chains = [pool.submit(self._chain, d, sorted(Cs), solver, optima) for solver in solvers for d in datasets]
             try:
                 for chain in as_completed(chains):
                     yield from chain.result()
