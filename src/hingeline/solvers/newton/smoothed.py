@@ -140,7 +140,7 @@ class Smoothed:
 
     @property
     def scale(self) -> float:
-        """Curvature of a row over its entry in the band."""
+        """Curvature of a row over C_i times its entry in the band."""
         return self.shards.loss.curvature_scale / (self.delta or 1.0)
 
     def _accuracy(self) -> float:
@@ -186,8 +186,9 @@ class Smoothed:
         tau = self.shards.step_to_minimum(self._line(p, decrement, accuracy), taus, values)
         self._directions.damp(tau)
         self.w += tau * p
-        responses, change = self.shards.respond(tau)
-        self._locate(responses, self.v + change)
+        # The responses of a smooth loss change in all rows of the band, so there is nothing to save.
+        responses, v = self.shards.respond(tau, afresh=self.is_smooth)
+        self._locate(responses, v if self.is_smooth else self.v + v)
         return decrement
 
     def _step_precisely(self, rows: PreciseRows, accuracy: float) -> float:
