@@ -56,7 +56,7 @@ class Smoothed:
         self._precise: PreciseRows | None = None  # made when rounding of the scores turns out to matter
         self._rough_steps = 0  # in a row
         self._idle, self._nearest = 0, inf  # precise steps of this stage since w came closer to Z' alpha, and how close
-        self._low = np.zeros_like(w)  # the low-order part of w, if scores are precise
+        self._low = np.empty(0)  # the low-order part of w, if scores are precise
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
         self.w, self._highest = w, 0.0
         self._locate(*shards.begin(w, self.delta))
@@ -162,7 +162,7 @@ class Smoothed:
         That is 0, and nothing moves, if rounding leaves no descent direction.
         """
         if self._is_rough and not self.is_precise and self.shards.n_rows * self.shards.n_weights <= LARGEST_QR:
-            self._precise = self.shards.precise()
+            self._precise, self._low = self.shards.precise(), np.zeros_like(self.w)
         accuracy = self._accuracy()
         if self._precise is not None:
             return self._step_precisely(self._precise, accuracy)

@@ -203,10 +203,10 @@ class Shards(ABC):
     def solve_by_products(
         self, r: Vector, diagonal: Vector, scale: float, free: bool, enough: float, most: int
     ) -> tuple[Vector, Vector, int]:
-        """Solve (I + scale sum_i C_i band_i z_i z_i') p = -r by conjugate gradients, preconditioned by the ``diagonal``.
+        """Solve (I + scale sum_i C_i band_i z_i z_i') p = -r by conjugate gradients.
 
-        I has no 1 for the last weight if that is ``free``. ``enough``, ``most`` and what is returned are those of
-        ``conjugate_gradients``.
+        They are preconditioned by the ``diagonal``. I has no 1 for the last weight if that is ``free``. ``enough``,
+        ``most`` and what is returned are those of ``conjugate_gradients``.
         """
 
         def product(d: Vector) -> Vector:

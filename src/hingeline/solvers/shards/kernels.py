@@ -165,9 +165,7 @@ def respond(
             margin = m[i] - tau * t[i]
             a, inside = proximal(loss, margin, abar[i], delta, C_i)
             known = 0.0 if afresh else proximal(loss, m[i], abar[i], delta, C_i)[0]  # what v already contains
-            apart, term = unsettled(loss, margin, a, C_i)
-            violation = max(violation, apart)
-            gap += term
+            gap += unsettled(loss, margin, a, C_i)[1]
             losses += primal_term(loss, margin, C_i)
             size += inside > 0.0
             total += inside
@@ -175,6 +173,9 @@ def respond(
             moved += share != counted[i]
             change[i - first] = (a - known) * s[i]
             m[i], band[i] = margin, share
+        for i in range(first, last):  # apart from the sums, which use the vector units; this cannot
+            a = proximal(loss, m[i], abar[i], delta, own(C, i))[0]
+            violation = max(violation, unsettled(loss, m[i], a, own(C, i))[0])
         add_rows(rows, first, last, change, v)
         first = last
     return violation, size, moved, losses, gap, total

@@ -71,7 +71,7 @@ class Shard:
         self.vectors, self._arrays = vectors, tuple(vectors)
 
     def smooth_at(self, delta: float) -> None:
-        """Set the width of the smoothing, and ``scale``, the curvature of a row over its entry in the band."""
+        """Set the width of the smoothing, and ``scale``, a row's curvature over C_i times its entry in the band."""
         self.delta, self.scale = delta, self.loss.curvature_scale / (delta or 1.0)
 
     def add_weights(self, out: Vector) -> None:
