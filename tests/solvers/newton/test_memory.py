@@ -14,7 +14,7 @@ N_ROWS, N_COLUMNS = 200_000, LARGEST_FACTOR + 500  # too many columns for a Gram
 
 @pytest.mark.parametrize(("loss", "solver"), [(Hinge(1.0), "newton"), (SquaredHinge(1.0), "newton_cg")])
 def test_few_bytes_per_row(loss, solver):
-    """Label, squared norm, dual variable, margin, t, centre or proposal, band: 45 bytes. The rest is for what passes."""
+    """Label, squared norm, dual variable, margin, t, centre or proposal, band: 45 bytes, and some to spare."""
     rng = np.random.default_rng(0)
     columns, indptr = rng.integers(0, N_COLUMNS, N_ROWS, dtype=np.int32), np.arange(N_ROWS + 1, dtype=np.int32)
     values = rng.normal(size=N_ROWS).astype(np.float32)

@@ -82,9 +82,11 @@ def new_vectors(problem: Problem, room: Vectors | None = None) -> Vectors:
         C[problem.kept] = problem.C_values[problem.kept] if problem.C_values.size > 1 else problem.C_values
     entry = np.dtype(np.uint8 if loss.slope_has_kinks else np.float64)
     if room is not None and room.band.dtype == entry and (loss.is_smooth or room.abar is not room.t):
-        return room._replace(C=C, s=problem.signs)
-    m, t, band = np.empty(n), np.empty(n), np.empty(n, dtype=entry)
-    return Vectors(C, problem.signs, m, t, t if loss.is_smooth else np.empty(n), band, band)
+        m, t, abar, band = room.m, room.t, room.abar, room.band
+    else:
+        m, t, abar = (np.empty(size) for size in (n, n, 0 if loss.is_smooth else n))
+        band = np.empty(n, dtype=entry)
+    return Vectors(C, problem.signs, m, t, t if loss.is_smooth else abar, band, band)
 
 
 # What kernels take: ``Vectors`` as a plain tuple, which takes numba half the time to unpack.
