@@ -80,10 +80,12 @@ class Smoothed:
         """
         self.delta *= factor
         self._idle, self._nearest = 0, inf
+        found = self.shards.recentre(self.delta)
         if self.regulariser.is_free and self._highest > FAR_HIGHER * self.primal:
             self._place()
             self._highest = self.primal
-        self._locate(*self.shards.recentre(self.delta))
+            found = self.shards.respond(0.0, afresh=True)
+        self._locate(*found)
 
     def _place(self) -> None:
         """Compute the margins at w afresh."""

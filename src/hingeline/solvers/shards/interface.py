@@ -172,7 +172,7 @@ class Shards(ABC):
 
     @abstractmethod
     def place(self, w: Vector) -> None:
-        """Recompute the margins at w: long steps have left rounding errors in them."""
+        """Recompute the margins at w: long steps have left rounding errors in them. Call ``respond`` afresh next."""
 
     @abstractmethod
     def recentre(self, delta: float) -> tuple[Responses, Vector]:
