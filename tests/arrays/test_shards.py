@@ -97,9 +97,9 @@ def test_every_verb(library, name, layout):
             shards.adopt()
             shards.keep()
         same(pair.alphas())
+    compare(lambda shards: shards.recentre(0.5 * delta))
     for shards in pair.both:
         shards.place(pair.w)
-    compare(lambda shards: shards.recentre(0.5 * delta))
     compare(lambda shards: shards.respond(0.0, afresh=True))
     for shards in pair.both:
         shards.balance()

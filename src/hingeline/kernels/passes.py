@@ -160,14 +160,6 @@ def sum_responses(loss: Loss, y: Vector, C: Vector, f: float, begin: int, end: i
 
 
 @kernel
-def add_curvature(rows: Rows, s: Vector, v: Vector, out: Vector, begin: int, end: int) -> None:
-    """out <- out + sum s_i <x_i, v> x_i over the rows begin to end: a product with X' S X, each row read once."""
-    for i in range(np.uint64(begin), np.uint64(end)):
-        if s[i] != 0.0:
-            axpy(rows, i, s[i] * dot(rows, i, v), out)
-
-
-@kernel
 def add_diagonal(rows: Rows, s: Vector, out: Vector, begin: int, end: int) -> None:
     """out_j <- out_j + sum s_i x_ij^2 over the rows begin to end (repeated indices one by one)."""
     for i in range(np.uint64(begin), np.uint64(end)):

@@ -31,11 +31,13 @@ def smoothed_at(X, y, w, loss, free, delta=1.0):
 def expected(point, X, y, free):
     """Return the direction and the residual, from the responses."""
     Z = y[:, None] * np.column_stack([X, np.full(len(X), BIAS)])
-    vectors = point.shards.vectors
+    shard, band = point.shards._shards[0], np.zeros(len(X))
+    which, entries = shard.curved()
+    band[which] = entries
     one = np.ones(Z.shape[1])
     one[-1] = 0.0 if free else 1.0
-    residual = one * point.w - Z.T @ vectors.alpha
-    H = np.diag(one) + point.scale * Z.T @ (vectors.band[:, None] * Z)
+    residual = one * point.w - Z.T @ shard.responses(np.zeros(len(X)))
+    H = np.diag(one) + point.scale * Z.T @ (band[:, None] * Z)
     return np.linalg.solve(H, -residual), residual
 
 

@@ -21,7 +21,7 @@ def vectors_along(m, t, abar):
     """Return what the search looks at: margins m and their change t."""
     n = m.size
     nothing = np.zeros(n)
-    return tuple(Vectors(np.ones(n), np.ones(n, dtype=np.float32), m, t, abar, nothing, nothing, nothing))
+    return tuple(Vectors(np.ones(n), np.ones(n, dtype=np.float32), m, t, abar, nothing, nothing))
 
 
 def slope_of_logistic(m, t, tau):

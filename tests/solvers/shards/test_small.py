@@ -28,7 +28,8 @@ def test_a_step_is_newtons(layout, free):
     one[-1] = 0.0 if free else 1.0  # whether the intercept is regularised
     p = np.linalg.solve(np.diag(one) + 2.0 * Z.T @ (band[:, None] * Z), v - one * w)
     promised = float((v - one * w) @ p)
-    vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, np.empty(n), np.zeros(n), alpha, band, np.zeros(n)))
+    inside, t = (m > 0.0).astype(np.uint8), np.empty(n)
+    vectors = tuple(Vectors(np.array([C]), y.astype(np.float32), m, t, t, inside, inside))
     room = (np.empty((d, d)), np.empty(d), room_for_gram(rows), np.empty(BLOCK))
     settings = (0.0, 2.0, True, 1e-9, 1e-14, free)
     decrement, taken, _, found = step_at_once(rows, SquaredHinge(C), vectors, *settings, w, v, *room)
@@ -41,9 +42,8 @@ def test_a_step_is_newtons(layout, free):
     slope = float((one * w - 2.0 * C * Z.T @ np.maximum(margins, 0.0)) @ p)
     assert abs(slope) < 1e-8 * promised  # the minimum along the line
     np.testing.assert_allclose(m, margins, atol=1e-12)
-    np.testing.assert_allclose(alpha, 2.0 * C * np.maximum(margins, 0.0), atol=1e-12)
-    np.testing.assert_array_equal(band, C * (margins > 0.0))
-    np.testing.assert_allclose(v, Z.T @ alpha, atol=1e-10)
+    np.testing.assert_array_equal(inside, margins > 0.0)
+    np.testing.assert_allclose(v, 2.0 * C * Z.T @ np.maximum(margins, 0.0), atol=1e-10)
     assert losses == pytest.approx(C * np.sum(np.maximum(margins, 0.0) ** 2))
     assert (violation, size, gap) == (0.0, np.count_nonzero(margins > 0.0), 0.0)
 
@@ -65,7 +65,8 @@ def test_nothing_moves_without_a_direction():
     rows = read_data(np.asarray(X), BIAS).rows
     n, d = len(X), X.shape[1] + 1
     w, v, m = np.zeros(d), np.full(d, np.nan), np.ones(n)
-    vectors = tuple(Vectors(np.full(n, C), y.astype(np.float32), m, *(np.zeros(n) for _ in range(5))))
+    t, band = np.zeros(n), np.zeros(n, dtype=np.uint8)
+    vectors = tuple(Vectors(np.array([C]), y.astype(np.float32), m, t, t, band, band))
     room = (np.empty((d, d)), np.empty(d), room_for_gram(rows), np.empty(BLOCK))
     decrement, _, _, _ = step_at_once(rows, SquaredHinge(C), vectors, 0.0, 2.0, True, 1e-9, 1e-14, False, w, v, *room)
     assert decrement == 0.0

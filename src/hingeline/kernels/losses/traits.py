@@ -32,7 +32,7 @@ class Traits:
     curvature_scale : float
         Curvature of a row over what ``proximal`` returns for it; if the loss is not smooth, times the width delta.
     slope_has_kinks : bool
-        Its derivative has kinks, or jumps.
+        Its derivative has kinks, or jumps, and is straight between them.
     few_newton_steps : bool
         Newton's method needs a handful of steps at any C.
     newton_overshoots : bool

@@ -20,13 +20,14 @@ def conjugate_gradients(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return p, the residual r + H p, and the number of products; stops when |r + H p| is at most ``enough``.
 
-    Vectors may be arrays of another library, on a device.
+    Vectors may be arrays of another library, on a device. They may be as large as the data, so they are changed in
+    place, and no more of them are alive than it takes.
 
     It takes at most ``most`` products; if that is too few, p is still a direction of descent.
     """
     p, r = 0.0 * r, 1.0 * r
-    z = precondition(r)
-    d, rz = -z, float(r @ z)
+    d = -precondition(r)
+    rz = -float(r @ d)
     n_products = 0
     while n_products < most and 0.0 < rz < inf:  # zero: nothing is left to solve
         n_products += 1
@@ -38,12 +39,16 @@ def conjugate_gradients(
         if not step * step * float(d @ d) < inf:  # the curvature is nothing but rounding
             break
         p += step * d
-        r += step * Hd
+        Hd *= step
+        r += Hd
         if float(r @ r) <= enough * enough:
             break
+        del Hd
         z = precondition(r)
         rz, before = float(r @ z), rz
-        d = -z + (rz / before) * d
+        d *= rz / before
+        d -= z
+        del z
     return p, r, n_products
 
 

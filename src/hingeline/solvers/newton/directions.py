@@ -37,7 +37,7 @@ class Curved(NamedTuple):
     Attributes
     ----------
     residual : w - Z' alpha
-    scale : curvature of a row over its entry in the band
+    scale : curvature of a row over C_i times its entry in the band
     delta : width of the smoothing
     band_size : rows in the band
     moved : rows whose band entry differs from the one in the Gram matrix
@@ -134,7 +134,7 @@ class Directions:
         return np.append(p - intercept * per_unit, intercept)
 
     def _from_block(self, Z: Matrix, band: Vector, at: Curved) -> Vector | None:
-        """Return the direction by the rows of the band, Z, and their entries in it."""
+        """Return the direction by the rows of the band, Z, and their C_i times their entries in it."""
         curvatures = at.scale * band
         least = 1.0 / float(curvatures.max())
         if not self._regulariser.is_free:

@@ -56,7 +56,7 @@ class Smoothed:
         self._precise: PreciseRows | None = None  # made when rounding of the scores turns out to matter
         self._rough_steps = 0  # in a row
         self._idle, self._nearest = 0, inf  # precise steps of this stage since w came closer to Z' alpha, and how close
-        self._low = np.zeros_like(w)  # the low-order part of w, if scores are precise
+        self._low = np.empty(0)  # the low-order part of w, if scores are precise
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
         self.w, self._highest = w, 0.0
         self._locate(*shards.begin(w, self.delta))
@@ -80,10 +80,12 @@ class Smoothed:
         """
         self.delta *= factor
         self._idle, self._nearest = 0, inf
+        found = self.shards.recentre(self.delta)
         if self.regulariser.is_free and self._highest > FAR_HIGHER * self.primal:
             self._place()
             self._highest = self.primal
-        self._locate(*self.shards.recentre(self.delta))
+            found = self.shards.respond(0.0, afresh=True)
+        self._locate(*found)
 
     def _place(self) -> None:
         """Compute the margins at w afresh."""
@@ -141,7 +143,7 @@ class Smoothed:
 
     @property
     def scale(self) -> float:
-        """Curvature of a row over its entry in the band."""
+        """Curvature of a row over C_i times its entry in the band."""
         return self.shards.loss.curvature_scale / (self.delta or 1.0)
 
     def _accuracy(self) -> float:
@@ -163,7 +165,7 @@ class Smoothed:
         That is 0, and nothing moves, if rounding leaves no descent direction.
         """
         if self._is_rough and not self.is_precise and self.shards.n_rows * self.shards.n_weights <= LARGEST_QR:
-            self._precise = self.shards.precise()
+            self._precise, self._low = self.shards.precise(), np.zeros_like(self.w)
         accuracy = self._accuracy()
         if self._precise is not None:
             return self._step_precisely(self._precise, accuracy)
@@ -187,8 +189,9 @@ class Smoothed:
         tau = self.shards.step_to_minimum(self._line(p, decrement, accuracy), taus, values)
         self._directions.damp(tau)
         self.w += tau * p
-        responses, change = self.shards.respond(tau)
-        self._locate(responses, self.v + change)
+        # The responses of a smooth loss change in all rows of the band, so there is nothing to save.
+        responses, v = self.shards.respond(tau, afresh=self.is_smooth)
+        self._locate(responses, v if self.is_smooth else self.v + v)
         return decrement
 
     def _step_precisely(self, rows: PreciseRows, accuracy: float) -> float:

@@ -154,20 +154,23 @@ class InMemoryShards(AlphaInMemory):
     # Newton's method.
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
-        n, smooth = self.n_rows, self.loss.is_smooth
-        vectors = new_vectors(self.problem.signs, smooth, self.vectors)
-        centred = smooth or self.is_any_alpha()
+        self._take(new_vectors(self.problem, self.vectors))
+        centred = self.loss.is_smooth or self.is_any_alpha()
         if not w.any():
             w = w[:0]
-        for k, shard in enumerate(self._shards):
-            inside = slice(*part_bounds(n, self.n_shards, k))
+        for shard in self._shards:
             shard.smooth_at(delta)
-            shard.take(vectors if self.n_shards == 1 else Vectors(*(vector[inside] for vector in vectors)))
-        self.vectors, self._arrays = vectors, tuple(vectors)
         self._small: tuple[Matrix, Vector] | None = None
-        if self.n_shards == 1 and self.n_weights <= FEW_WEIGHTS and n * self.n_weights <= AT_ONCE:
+        if self.n_shards == 1 and self.n_weights <= FEW_WEIGHTS and self.n_rows * self.n_weights <= AT_ONCE:
             self._small = (np.empty((self.n_weights, self.n_weights)), np.empty(self.n_weights))
         return self._responses(lambda shard, v: shard.begin(w, centred, v))
+
+    def _take(self, vectors: Vectors) -> None:
+        """Let the shards work on these vectors from now on."""
+        self.vectors, self._arrays = vectors, tuple(vectors)
+        for k, shard in enumerate(self._shards):
+            inside = slice(*part_bounds(self.n_rows, self.n_shards, k))
+            shard.take(vectors if self.n_shards == 1 else vectors.part(inside))
 
     def _responses(self, verb: Callable[[Shard, Vector], Responses]) -> tuple[Responses, Vector]:
         if self.n_shards == 1:
@@ -207,6 +210,8 @@ class InMemoryShards(AlphaInMemory):
         return self._responses(lambda shard, v: shard.recentre(delta, v))
 
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
+        assert self.vectors is not None
+        self._take(self.vectors.counting())
         self._add_grams(lambda shard, room: shard.add_gram(room, afresh), G)
 
     def band_size(self) -> int:
@@ -218,12 +223,14 @@ class InMemoryShards(AlphaInMemory):
         seeds = np.random.SeedSequence(seed).spawn(self.n_shards)
 
         def add(shard: Shard, room: Matrix) -> None:
-            s, own = shard.vectors.band, np.flatnonzero(shard.vectors.band)
-            if share < 1.0 and own.size:
+            which, entries = shard.curved()
+            if share < 1.0 and which.size:
                 rng = np.random.default_rng(seeds[shard.number])
-                chosen = rng.choice(own, max(1, round(share * own.size)), replace=False)
-                s = np.zeros_like(s)
-                s[chosen] = shard.vectors.band[chosen] * (own.size / chosen.size)
+                chosen = rng.choice(which.size, max(1, round(share * which.size)), replace=False)
+                which, entries = which[chosen], entries[chosen] * (which.size / chosen.size)
+            s = shard.vectors.t
+            s.fill(0.0)
+            s[which] = entries
             shard.gram.add(s, room)
 
         self._add_grams(add, G)
@@ -247,9 +254,8 @@ class InMemoryShards(AlphaInMemory):
     def band_block(self) -> tuple[Matrix, Vector] | None:  # noqa: D102
         if self.n_shards > 1:
             return None
-        whole, band = self._shards[0], self._shards[0].vectors.band
-        which = np.flatnonzero(band)
-        return whole.dense_rows(which, self.n_weights), band[which]
+        which, entries = self._shards[0].curved()
+        return self._shards[0].dense_rows(which, self.n_weights), entries
 
     def precise(self) -> PreciseRows | None:  # noqa: D102
         return PreciseRows(self._shards[0], self.n_weights) if self.n_shards == 1 else None

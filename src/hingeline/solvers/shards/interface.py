@@ -35,7 +35,7 @@ class Responses(NamedTuple):
     band_size : rows in the band
     moved : rows whose band entry differs from the one in the Gram matrix
     losses, gap : sums of the losses and of the gap terms
-    band : sum of the band's entries
+    band : sum of C_i band_i
     """
 
     violation: float = 0.0
@@ -172,7 +172,7 @@ class Shards(ABC):
 
     @abstractmethod
     def place(self, w: Vector) -> None:
-        """Recompute the margins at w: long steps have left rounding errors in them."""
+        """Recompute the margins at w: long steps have left rounding errors in them. Call ``respond`` afresh next."""
 
     @abstractmethod
     def recentre(self, delta: float) -> tuple[Responses, Vector]:
@@ -180,30 +180,33 @@ class Shards(ABC):
 
     @abstractmethod
     def add_gram(self, G: Matrix, afresh: bool) -> None:
-        """Bring G = sum_i band_i z_i z_i' (upper triangle) up to date, or sum it up ``afresh`` into zeros.
+        """Bring G = sum_i C_i band_i z_i z_i' (upper triangle) up to date, or sum it up ``afresh`` into zeros.
 
         Call it before ``project``: it overwrites what ``project`` keeps.
         """
 
     @abstractmethod
     def sampled_gram(self, G: Matrix, size: int, seed: int) -> None:
-        """Add the Gram matrix of a random sample of about ``size`` rows of the band, scaled up to all of it, to G."""
+        """Add the Gram matrix of a random sample of about ``size`` rows of the band, scaled up to all of it, to G.
+
+        Call it before ``project``: it overwrites what ``project`` keeps.
+        """
 
     @abstractmethod
     def curvature_times(self, v: Vector) -> Vector:
-        """Return sum_i band_i z_i <z_i, v>."""
+        """Return sum_i C_i band_i z_i <z_i, v>."""
 
     @abstractmethod
     def curvature_diagonal(self) -> Vector:
-        """Return the diagonal of sum_i band_i z_i z_i'."""
+        """Return the diagonal of sum_i C_i band_i z_i z_i'."""
 
     def solve_by_products(
         self, r: Vector, diagonal: Vector, scale: float, free: bool, enough: float, most: int
     ) -> tuple[Vector, Vector, int]:
-        """Solve (I + scale sum_i band_i z_i z_i') p = -r by conjugate gradients, preconditioned by the ``diagonal``.
+        """Solve (I + scale sum_i C_i band_i z_i z_i') p = -r by conjugate gradients.
 
-        I has no 1 for the last weight if that is ``free``. ``enough``, ``most`` and what is returned are those of
-        ``conjugate_gradients``.
+        They are preconditioned by the ``diagonal``. I has no 1 for the last weight if that is ``free``. ``enough``,
+        ``most`` and what is returned are those of ``conjugate_gradients``.
         """
 
         def product(d: Vector) -> Vector:
@@ -215,7 +218,7 @@ class Shards(ABC):
 
     @abstractmethod
     def band_block(self) -> tuple[Matrix, Vector] | None:
-        """Return the rows of the band as a dense matrix, and their entries in it; None if rows must stay in shards."""
+        """Return the rows of the band as a dense matrix, and their C_i band_i; None if rows must stay in shards."""
 
     def precise(self) -> PreciseRows | None:
         """Return the rows for products in twice the precision; None if rows must stay in shards."""

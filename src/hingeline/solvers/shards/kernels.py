@@ -5,7 +5,7 @@ psi_i(m) = max over the box of  a m - conjugate_i(a) - sigma_i (a - abar_i)^2/2,
 is the loss of row i smoothed around the centre abar_i. It is smooth in m, with the slope alpha_i that the verb
 ``proximal`` gives. For the hinge that is clip(abar_i + m/sigma_i, 0, C_i), with curvature 1/sigma_i = C_i/(2 delta) in
 the band where nothing is clipped. Losses that are smooth by themselves take delta = 0. Curvatures are ``scale`` times
-the entries of ``band``.
+C_i times the entries of ``band``.
 
 Work on a row's entries and work on one number per row alternate block by block, so that the vectors of a block are
 still in the cache when its rows are read.
@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...data.problem import Problem
 from ...kernels.compile import kernel
 from ...kernels.losses import (
     Loss,
@@ -29,7 +30,7 @@ from ...kernels.losses import (
     unsettled,
     upper,
 )
-from ...kernels.rows import ONE, Rows, add_rows, axpy, dot
+from ...kernels.rows import ONE, Rows, add_rows, add_squares, axpy, dot
 from ...kernels.types import Index, Indices, Vector
 
 BLOCK = np.uint64(512)  # rows; seven vectors of this length fit into a first-level cache
@@ -40,14 +41,16 @@ class Vectors(NamedTuple):
 
     Attributes
     ----------
-    C : C_i, or 0 if the row does not respond: it has no weight, or it is a row of zeros and already solved
+    C : C_i, or 0 if the row does not respond: it has no weight, or it is a row of zeros and already solved; a single
+        entry if it is the same for all rows
     s : the sign of z_i = s_i x_i
     m : margin m_i, what is missing at the current w
-    t : <z_i, p> for the direction p
-    abar : centre of the smoothing; a smooth loss does not use it
-    alpha : response to the margin
-    band : C_i (logistic loss: its curvature) if alpha_i moves with m_i, else 0
-    counted : the band entries that the Gram matrix contains
+    t : <z_i, p> for the direction p; free for other use until there is a direction
+    abar : centre of the smoothing; a smooth loss does not use it, so it is t
+    band : 1 (logistic loss: its curvature over C_i) if alpha_i moves with m_i, else 0
+    counted : the band entries that the Gram matrix contains; the band itself if there is no such matrix
+
+    The responses alpha are not kept: they follow from m and abar.
     """
 
     C: Vector
@@ -55,24 +58,45 @@ class Vectors(NamedTuple):
     m: Vector
     t: Vector
     abar: Vector
-    alpha: Vector
     band: Vector
     counted: Vector
 
+    def part(self, inside: slice) -> Vectors:
+        """Return a view of some rows."""
+        C, *others = self
+        return Vectors(C[inside] if C.size > 1 else C, *(vector[inside] for vector in others))
 
-def new_vectors(signs: Vector, is_smooth: bool, room: Vectors | None = None) -> Vectors:
+    def counting(self) -> Vectors:
+        """Return the vectors with what a Gram matrix contains; nothing yet, unless it was already there."""
+        return self if self.counted is not self.band else self._replace(counted=np.zeros_like(self.band))
+
+
+def new_vectors(problem: Problem, room: Vectors | None = None) -> Vectors:
     """Return room for vectors, filled by ``begin_rows``: memory then belongs to the thread that works on it.
 
     ``room`` holds the vectors of another problem with as many rows, which are reused if possible.
     """
-    if room is not None and (is_smooth or room.abar is not room.alpha):
-        return room._replace(s=signs)
-    C, m, t, alpha, band, counted = (np.empty(signs.size) for _ in range(6))
-    return Vectors(C, signs, m, t, alpha if is_smooth else np.empty(signs.size), alpha, band, counted)
+    loss, n, C = problem.loss, problem.data.n_rows, problem.C_values
+    if problem.kept is not None:
+        C = np.zeros(n)
+        C[problem.kept] = problem.C_values[problem.kept] if problem.C_values.size > 1 else problem.C_values
+    entry = np.dtype(np.uint8 if loss.slope_has_kinks else np.float64)
+    if room is not None and room.band.dtype == entry and (loss.is_smooth or room.abar is not room.t):
+        m, t, abar, band = room.m, room.t, room.abar, room.band
+    else:
+        m, t, abar = (np.empty(size) for size in (n, n, 0 if loss.is_smooth else n))
+        band = np.empty(n, dtype=entry)
+    return Vectors(C, problem.signs, m, t, t if loss.is_smooth else abar, band, band)
 
 
 # What kernels take: ``Vectors`` as a plain tuple, which takes numba half the time to unpack.
 Arrays: TypeAlias = tuple[Vector, ...]
+
+
+@kernel
+def own(C: Vector, i: Index) -> float:
+    """C_i, where C has one entry per row, or a single one for all."""
+    return C[i] if C.size > 1 else C[0]
 
 
 @kernel
@@ -81,7 +105,6 @@ def begin_rows(
     loss: Loss,
     y: Vector,
     C: Vector,
-    q: Vector,
     start: Vector,
     vectors: Arrays,
     w: Vector,
@@ -91,27 +114,21 @@ def begin_rows(
 ) -> float:
     """Fill ``vectors`` for weights w and dual variables ``start``; returns the losses of the rows that do not respond.
 
-    ``C`` has one entry per row, or a single one for all; ``w`` is empty if it is zero. ``centred`` smooths around the
+    ``C`` is that of all rows, whether they respond or not; ``w`` is empty if it is zero. ``centred`` smooths around the
     start rather than around the middle of the box.
     """
-    responding, _, m, t, abar, alpha, band, counted = vectors
+    responding, _, m, t, abar, band, counted = vectors
     settled = 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        own = C[i] if C.size > 1 else C[0]
+        C_i = own(responding, i)
         at_zero = missing(loss, y[i], 0.0)
         m[i] = missing(loss, y[i], dot(rows, i, w)) if w.size > 0 else at_zero
-        alpha[i] = start[i]
-        band[i] = 0.0
-        counted[i] = 0.0
-        t[i] = 0.0
-        if q[i] > 0.0 and own > 0.0:
-            responding[i] = own
-            abar[i] = start[i] if centred else 0.5 * (lower(loss, own) + upper(loss, own))
-        else:
-            responding[i] = 0.0
-            abar[i] = alpha[i]
-            if own > 0.0:
-                settled += primal_term(loss, at_zero, own)
+        abar[i] = start[i] if centred else 0.5 * (lower(loss, C_i) + upper(loss, C_i))
+        t[i] = 0.0  # after abar, which may be t
+        band[i] = 0
+        counted[i] = 0
+        if C_i == 0.0 and own(C, i) > 0.0:
+            settled += primal_term(loss, at_zero, own(C, i))
     return settled
 
 
@@ -129,7 +146,6 @@ def respond(
     vectors: Arrays,
     tau: float,
     delta: float,
-    recentred: bool,
     afresh: bool,
     v: Vector,
     change: Vector,
@@ -138,35 +154,42 @@ def respond(
 ) -> tuple[float, int, int, float, float, float]:
     """m <- m - tau t, alpha_i at these margins, the band; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``.
 
-    ``recentred`` first makes the current alpha the centre of the smoothing. ``change`` is room for a block of numbers.
-    Returns the largest violation, the size of the band, the number of rows where it is not ``counted``, and the sums of
-    the losses, of the gap terms and of the band.
+    ``change`` is room for a block of numbers. Returns the largest violation, the size of the band, the number of rows
+    where it is not ``counted``, and the sums of the losses, of the gap terms and of the curvatures.
     """
-    C, s, m, t, abar, alpha, band, counted = vectors
+    C, s, m, t, abar, band, counted = vectors
     violation, size, moved, losses, gap, total = 0.0, 0, 0, 0.0, 0.0, 0.0
-    known = 0.0 if afresh else 1.0  # fraction of the old alpha that v already contains
     first, beyond = np.uint64(begin), np.uint64(end)
     while first < beyond:
         last = min(first + BLOCK, beyond)
-        if recentred:
-            for i in range(first, last):
-                abar[i] = alpha[i]
         for i in range(first, last):
+            C_i = own(C, i)
             margin = m[i] - tau * t[i]
-            a, inside = proximal(loss, margin, abar[i], delta, C[i])
-            apart, term = unsettled(loss, margin, a, C[i])
-            violation = max(violation, apart)
-            gap += term
-            losses += primal_term(loss, margin, C[i])
+            a, inside = proximal(loss, margin, abar[i], delta, C_i)
+            known = 0.0 if afresh else proximal(loss, m[i], abar[i], delta, C_i)[0]  # what v already contains
+            gap += unsettled(loss, margin, a, C_i)[1]
+            losses += primal_term(loss, margin, C_i)
             size += inside > 0.0
             total += inside
-            moved += inside != counted[i]
-            new = a if C[i] > 0.0 else alpha[i]
-            change[i - first] = (new - known * alpha[i]) * s[i]
-            m[i], band[i], alpha[i] = margin, inside, new
+            share = inside / C_i if C_i > 0.0 else 0.0
+            moved += share != counted[i]
+            change[i - first] = (a - known) * s[i]
+            m[i], band[i] = margin, share
+        for i in range(first, last):  # apart from the sums, which use the vector units; this cannot
+            a = proximal(loss, m[i], abar[i], delta, own(C, i))[0]
+            violation = max(violation, unsettled(loss, m[i], a, own(C, i))[0])
         add_rows(rows, first, last, change, v)
         first = last
     return violation, size, moved, losses, gap, total
+
+
+@kernel
+def write_responses(loss: Loss, vectors: Arrays, delta: float, out: Vector, begin: Index, end: Index) -> None:
+    """out_i <- alpha_i for the rows that respond."""
+    C, _, m, _, abar, _, _ = vectors
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if own(C, i) > 0.0:
+            out[i] = proximal(loss, m[i], abar[i], delta, own(C, i))[0]
 
 
 @kernel
@@ -174,10 +197,10 @@ def add_derivatives(
     loss: Loss, vectors: Arrays, delta: float, scale: float, tau: float, begin: Index, end: Index
 ) -> tuple[float, float]:
     """First and second derivative in tau of sum_i psi_i(m_i - tau t_i)."""
-    C, _, m, t, abar, _, _, _ = vectors
+    C, _, m, t, abar, _, _ = vectors
     first, second = 0.0, 0.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        a, band = proximal(loss, m[i] - tau * t[i], abar[i], delta, C[i])
+        a, band = proximal(loss, m[i] - tau * t[i], abar[i], delta, own(C, i))
         first -= a * t[i]
         second += scale * band * t[i] * t[i]
     return first, second
@@ -212,7 +235,7 @@ def project(
     end: Index,
 ) -> None:
     """t_i = <z_i, p>, and the derivatives along the line at ``taus``, added to ``out``."""
-    _, s, _, t, _, _, _, _ = vectors
+    _, s, _, t, _, _, _ = vectors
     first, beyond = np.uint64(begin), np.uint64(end)
     while first < beyond:
         last = min(first + BLOCK, beyond)
@@ -224,15 +247,33 @@ def project(
 
 @kernel
 def band_change(vectors: Arrays, afresh: bool, begin: Index, end: Index) -> None:
-    """t <- the band's change since it was counted, or all of it if ``afresh``; marks it as counted.
+    """t <- C times the band's change since it was counted, or all of it if ``afresh``; marks it as counted.
 
     t is unused between the responses to one direction and the next direction.
     """
-    _, _, _, t, _, _, band, counted = vectors
+    C, _, _, t, _, band, counted = vectors
     known = 0.0 if afresh else 1.0
     for i in range(np.uint64(begin), np.uint64(end)):
-        t[i] = band[i] - known * counted[i]
+        t[i] = own(C, i) * (band[i] - known * counted[i])
         counted[i] = band[i]
+
+
+@kernel
+def add_curvature(rows: Rows, vectors: Arrays, v: Vector, out: Vector, begin: Index, end: Index) -> None:
+    """out <- out + sum_i C_i band_i <x_i, v> x_i: each row is read once."""
+    C, _, _, _, _, band, _ = vectors
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if band[i] > 0:
+            axpy(rows, i, own(C, i) * band[i] * dot(rows, i, v), out)
+
+
+@kernel
+def add_diagonal(rows: Rows, vectors: Arrays, out: Vector, begin: Index, end: Index) -> None:
+    """out_j <- out_j + sum_i C_i band_i x_ij^2 (repeated indices one by one)."""
+    C, _, _, _, _, band, _ = vectors
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if band[i] > 0:
+            add_squares(rows, i, own(C, i) * band[i], out)
 
 
 @kernel
@@ -247,12 +288,16 @@ def copy_entries(
 
 
 @kernel
-def propose(vectors: Arrays, a: Vector, tau: float, scale: float, begin: Index, end: Index) -> None:
+def propose(
+    loss: Loss, vectors: Arrays, delta: float, scale: float, a: Vector, tau: float, begin: Index, end: Index
+) -> None:
     """a <- a + tau (alpha - S t - a): move towards what Newton's equation proposes for the dual variables."""
-    _, _, _, t, _, alpha, band, _ = vectors
+    C, _, m, t, abar, band, _ = vectors
     for i in range(np.uint64(begin), np.uint64(end)):
-        target = alpha[i] - scale * band[i] * t[i]
-        a[i] = target if tau == 1.0 else a[i] + tau * (target - a[i])  # a whole step to a bound ends exactly there
+        C_i = own(C, i)
+        if C_i > 0.0:
+            target = proximal(loss, m[i], abar[i], delta, C_i)[0] - scale * C_i * band[i] * t[i]
+            a[i] = target if tau == 1.0 else a[i] + tau * (target - a[i])  # a whole step to a bound ends exactly there
 
 
 @kernel
@@ -263,19 +308,18 @@ def compare(
 
     Returns the largest violation, the sum of the gap terms (estimated), and whether anything was clipped.
     """
-    C, s, m, _, _, alpha, _, _ = vectors
+    C, s, m, _, _, _, _ = vectors
     violation, gap, clipped = 0.0, 0.0, False
     for i in range(np.uint64(begin), np.uint64(end)):
-        if C[i] > 0.0:
-            inside = min(max(a[i], lower(loss, C[i])), upper(loss, C[i]))
+        C_i = own(C, i)
+        if C_i > 0.0:
+            inside = min(max(a[i], lower(loss, C_i)), upper(loss, C_i))
             if inside != a[i]:
                 axpy(rows, i, (a[i] - inside) * s[i], excess)
                 a[i] = inside
                 clipped = True
-            violation = max(violation, abs(pull(loss, m[i], a[i], C[i])[0]))
-            gap += gap_estimate(loss, m[i], a[i], C[i])
-        else:
-            a[i] = alpha[i]
+            violation = max(violation, abs(pull(loss, m[i], a[i], C_i)[0]))
+            gap += gap_estimate(loss, m[i], a[i], C_i)
     return violation, gap, clipped
 
 
@@ -284,5 +328,5 @@ def sum_losses_at_zero(loss: Loss, y: Vector, C: Vector) -> float:
     """Sum of the losses at w = 0. ``C`` has one entry per row, or a single one for all."""
     total = 0.0
     for i in range(np.uint64(y.size)):
-        total += primal_term(loss, missing(loss, y[i], 0.0), C[i] if C.size > 1 else C[0])
+        total += primal_term(loss, missing(loss, y[i], 0.0), own(C, i))
     return total

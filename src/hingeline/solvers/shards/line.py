@@ -83,7 +83,7 @@ def search_at_once(
     loss: Loss, vectors: Arrays, delta: float, scale: float, line: Line, evaluations: int, at: Place
 ) -> Place:
     """Continue from ``at`` for some evaluations, over all rows of one shard."""
-    begin, end = np.uint64(0), np.uint64(vectors[0].size)
+    begin, end = np.uint64(0), np.uint64(vectors[2].size)
     for _ in range(evaluations):
         tau = at[4]
         first, second = add_derivatives(loss, vectors, delta, scale, tau, begin, end)

@@ -58,7 +58,7 @@ class BlockShards(AlphaInMemory):
         shard = Shard(block.number, block.rows, data.distinct, self.loss, *arrays, self._between)
         shard.smooth_at(self._delta)
         if self._vectors is not None:
-            shard.take(Vectors(*(vector[inside] for vector in self._vectors)))
+            shard.take(self._vectors.part(inside))
             shard.settled_losses = float(self._settled[block.number])
         if self._a is not None:
             shard.a = self._a[inside]
@@ -102,12 +102,18 @@ class BlockShards(AlphaInMemory):
     # Newton's method.
 
     def begin(self, w: Vector, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
-        smooth = self.loss.is_smooth
-        self._vectors, self._delta = new_vectors(self.problem.signs, smooth), delta
         self._G = np.zeros((self.n_weights,) * 2) if self.n_weights <= LARGEST_GRAM else np.zeros((0, 0))
-        centred = smooth or self.is_any_alpha()
+        vectors = new_vectors(self.problem)
+        self._vectors = vectors.counting() if self._G.size else vectors
+        self._all.take(self._vectors)
+        self._smooth_at(delta)
+        centred = self.loss.is_smooth or self.is_any_alpha()
         w = w if w.any() else w[:0]
         return self._responses(lambda shard, v: shard.begin(w, centred, v))
+
+    def _smooth_at(self, delta: float) -> None:
+        self._delta = delta
+        self._all.smooth_at(delta)
 
     def _responses(self, verb: Callable[[Shard, Vector], Responses]) -> tuple[Responses, Vector]:
         """Let every block respond, and bring the Gram matrix up to date."""
@@ -117,9 +123,6 @@ class BlockShards(AlphaInMemory):
             self._settled[shard.number] = shard.settled_losses
             if self._G.size:
                 shard.add_gram(self._G, afresh=False)
-        self._all.smooth_at(self._delta)
-        assert self._vectors is not None
-        self._all.take(self._vectors)
         return Responses.total(parts), v
 
     def project(self, p: Vector, taus: Vector) -> Matrix:  # noqa: D102
@@ -144,8 +147,9 @@ class BlockShards(AlphaInMemory):
             shard.place(w)
 
     def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
-        self._delta = delta
-        return self._responses(lambda shard, v: shard.recentre(delta, v))
+        found = self._responses(lambda shard, v: shard.recentre(delta, v))
+        self._smooth_at(delta)  # each block has left the width before
+        return found
 
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
         G[:] = self._G

@@ -26,9 +26,8 @@ class PreciseRows:
     @property
     def curved(self) -> tuple[Matrix, Vector]:
         """The rows of the band, and their curvatures."""
-        shard = self._shard
-        which = np.flatnonzero(shard.vectors.band)
-        return self._Z[which], shard.scale * shard.vectors.band[which]
+        which, entries = self._shard.curved()
+        return self._Z[which], self._shard.scale * entries
 
     def left(self, b: Vector, is_free: bool, p: Vector, low: Vector) -> Vector:
         """Return b - (I + Z_B' S Z_B) p; the last weight is not regularised if it ``is_free``."""
@@ -46,13 +45,15 @@ class PreciseRows:
     def residual(self, u: Vector, low: Vector) -> Vector:
         """Return u - Z' alpha, alpha being the responses."""
         out = np.empty_like(u)
-        without_combination(u, low, self._Z, self._shard.vectors.alpha, out)
+        without_combination(u, low, self._Z, self._responses(), out)
         return out
 
     def size_along_line(self) -> float:
         """Return the sum of |alpha_i t_i|: what the derivative along the line is made of."""
-        vectors = self._shard.vectors
-        return float(np.abs(vectors.alpha) @ np.abs(vectors.t))
+        return float(np.abs(self._responses()) @ np.abs(self._shard.vectors.t))
+
+    def _responses(self) -> Vector:
+        return self._shard.responses(np.zeros(self._shard.n_rows))
 
     def place(self, w: Vector, low: Vector) -> None:
         """Compute the margins at w."""

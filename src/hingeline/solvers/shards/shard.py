@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...kernels.losses import Loss
-from ...kernels.passes import add_curvature, add_diagonal, add_weights, certify_rows
+from ...kernels.passes import add_weights, certify_rows
 from ...kernels.rows import CsrRows, DenseRows, Rows
 from ...kernels.types import Indices, Matrix, Vector
 from ...runtime.pace import Pace
@@ -17,6 +17,8 @@ from .interface import Responses
 from .kernels import (
     BLOCK,
     Vectors,
+    add_curvature,
+    add_diagonal,
     band_change,
     begin_rows,
     compare,
@@ -25,6 +27,7 @@ from .kernels import (
     project,
     propose,
     respond,
+    write_responses,
 )
 from .line import MOST_EVALUATIONS, Line, beginning, narrowed, search_at_once, step_found
 
@@ -68,7 +71,7 @@ class Shard:
         self.vectors, self._arrays = vectors, tuple(vectors)
 
     def smooth_at(self, delta: float) -> None:
-        """Set the width of the smoothing, and ``scale``, the curvature of a row over its entry in the band."""
+        """Set the width of the smoothing, and ``scale``, a row's curvature over C_i times its entry in the band."""
         self.delta, self.scale = delta, self.loss.curvature_scale / (delta or 1.0)
 
     def add_weights(self, out: Vector) -> None:
@@ -85,7 +88,7 @@ class Shard:
         """Fill the vectors at weights w (empty: zero); v <- v + Z' alpha."""
         settled = 0.0
         for begin, end in self._products.slices(self.n_rows):
-            start = (self.rows, self.loss, self.y, self.C, self.q, self.alpha)
+            start = (self.rows, self.loss, self.y, self.C, self.alpha)
             settled += begin_rows(*start, self._arrays, w, centred, begin, end)
         self.settled_losses = settled
         return self.respond(0.0, True, v)
@@ -99,10 +102,10 @@ class Shard:
         for begin, end in self._products.slices(self.n_rows):
             place_rows(self.rows, self.loss, self.y, out, w, begin, end)
 
-    def respond(self, tau: float, afresh: bool, v: Vector, recentred: bool = False) -> Responses:
+    def respond(self, tau: float, afresh: bool, v: Vector) -> Responses:
         """Move the margins by tau t and respond; v <- v + Z'(change of alpha), or + Z' alpha if ``afresh``."""
         violation, band_size, moved, losses, gap, band = 0.0, 0, 0, self.settled_losses, 0.0, 0.0
-        fixed = (self.rows, self.loss, self._arrays, tau, self.delta, recentred, afresh, v, self.change)
+        fixed = (self.rows, self.loss, self._arrays, tau, self.delta, afresh, v, self.change)
         for begin, end in self._products.slices(self.n_rows):
             part = respond(*fixed, begin, end)
             violation = max(violation, part[0])
@@ -115,8 +118,15 @@ class Shard:
 
     def recentre(self, delta: float, v: Vector) -> Responses:
         """Smooth around the current alpha with width ``delta``; v <- v + Z' alpha."""
+        self.responses(self.vectors.abar)
         self.smooth_at(delta)
-        return self.respond(0.0, True, v, recentred=True)
+        return self.respond(0.0, True, v)
+
+    def responses(self, out: Vector) -> Vector:
+        """Return the responses alpha in ``out``, whose entries for rows that do not respond stay."""
+        for begin, end in self._terms.slices(self.n_rows):
+            write_responses(self.loss, self._arrays, self.delta, out, begin, end)
+        return out
 
     def project(self, p: Vector, taus: Vector, out: Matrix) -> None:
         """Set t = Zp; add the derivatives along the line at ``taus`` to ``out``."""
@@ -146,27 +156,35 @@ class Shard:
         self.gram.add(self.vectors.t, G)
 
     def add_curvature(self, v: Vector, out: Vector) -> None:
-        """out <- out + sum_i band_i z_i <z_i, v>."""
+        """out <- out + sum_i C_i band_i z_i <z_i, v>."""
         for begin, end in self._products.slices(self.n_rows):
-            add_curvature(self.rows, self.vectors.band, v, out, begin, end)
+            add_curvature(self.rows, self._arrays, v, out, begin, end)
 
     def add_diagonal(self, out: Vector) -> None:
-        """out <- out + the diagonal of sum_i band_i z_i z_i'."""
+        """out <- out + the diagonal of sum_i C_i band_i z_i z_i'."""
         for begin, end in self._products.slices(self.n_rows):
-            add_diagonal(self.rows, self.vectors.band, out, begin, end)
+            add_diagonal(self.rows, self._arrays, out, begin, end)
+
+    def curved(self) -> tuple[Indices, Vector]:
+        """Return the rows of the band, and their C_i times their entries in it."""
+        C, which = self.vectors.C, np.flatnonzero(self.vectors.band)
+        return which, (C[which] if C.size > 1 else C) * self.vectors.band[which]
 
     def keep(self, proposed: bool) -> None:
         """Make the responses, or the proposed dual variables, the shard's alpha."""
-        self.alpha[:] = self.a if proposed else self.vectors.alpha
+        if proposed:
+            self.alpha[:] = self.a
+        else:
+            self.responses(self.alpha)
 
     def propose(self, tau: float) -> None:
         """Move the proposed dual variables by the fraction tau towards what Newton's equation proposes."""
         for begin, end in self._terms.slices(self.n_rows):
-            propose(self._arrays, self.a, tau, self.scale, begin, end)
+            propose(self.loss, self._arrays, self.delta, self.scale, self.a, tau, begin, end)
 
     def adopt(self) -> None:
         """Replace the proposed dual variables by the responses."""
-        self.a[:] = self.vectors.alpha
+        self.responses(self.a)
 
     def compare(self, excess: Vector) -> tuple[float, float, bool]:
         """Clip the proposed dual variables to the box; excess <- excess + Z'(what was clipped).

@@ -12,7 +12,7 @@ from ...kernels.gram import gram
 from ...kernels.losses import Loss
 from ...kernels.rows import ONE, Rows, dot
 from ...kernels.types import Matrix, Vector
-from .kernels import Arrays, respond
+from .kernels import Arrays, own, respond
 from .line import MOST_EVALUATIONS, Line, search_at_once, step_found
 
 
@@ -73,12 +73,14 @@ def step_at_once(
     Returns twice the decrease that the direction promised, the step along it, and what ``solve_positive`` and
     ``respond`` return.
     """
-    _, s, m, t, _, _, band, _ = vectors
+    C, s, m, t, _, band, _ = vectors
     d, n = np.uint64(w.size), np.uint64(m.size)
     for j in range(d):
         for k in range(j, d):
             H[j, k] = 0.0
-    gram(rows, band, distinct, H, room, 0, m.size)
+    for i in range(n):
+        t[i] = own(C, i) * band[i]
+    gram(rows, t, distinct, H, room, 0, m.size)
     for j in range(d):
         for k in range(j, d):
             H[j, k] *= scale
@@ -110,4 +112,4 @@ def step_at_once(
     for j in range(d):
         w[j] += tau * p[j]
         v[j] = 0.0
-    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, False, True, v, change, 0, m.size)
+    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, True, v, change, 0, m.size)
