@@ -17,8 +17,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar
 
-from ..runtime.interrupt import held_back
-from ..runtime.training_clock import standing_still
+from ..runtime.set_apart import set_apart
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,9 +54,9 @@ class Kernel:
         return self._made()(*args)
 
     def _made(self) -> Any:
-        """Return numba's dispatcher. The clock stands still meanwhile, and Ctrl-C waits: numba may be imported."""
+        """Return numba's dispatcher."""
         if self.dispatcher is None:
-            with standing_still(), held_back():
+            with set_apart():
                 from .compiler import make_dispatcher
 
                 make_dispatcher(self)

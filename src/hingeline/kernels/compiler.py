@@ -11,8 +11,7 @@ from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import overload
 
-from ..runtime.interrupt import held_back
-from ..runtime.training_clock import standing_still
+from ..runtime.set_apart import set_apart
 from .cache import KernelCache
 from .compile import Kernel, overloads
 from .inner import InnerCompiler, KernelCompiler
@@ -53,14 +52,11 @@ def _dispatcher(kernel: Kernel) -> Any:
 
 
 def _apart(compile_for: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep compiling and loading apart from training: the clock stands still, and Ctrl-C waits.
-
-    An exception in the middle of LLVM's work would break later compilations.
-    """
+    """Keep compiling and loading apart from training."""
 
     @wraps(compile_for)
     def compile_whole(signature: Any) -> Any:
-        with standing_still(), held_back():
+        with set_apart():
             return compile_for(signature)
 
     return compile_whole
