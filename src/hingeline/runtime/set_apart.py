@@ -14,8 +14,8 @@ from .training_clock import standing_still
 def set_apart() -> Iterator[None]:
     """Inside the block the clock of training stands still, Ctrl-C waits, and no garbage is collected.
 
-    An exception in the middle of LLVM's work would break later compilations. Compiling makes many objects, most of
-    which stay: looking for garbage among them takes a sixth of the time.
+    An exception in the middle of LLVM's work would break later compilations. Importing numba and what it needs to
+    compile makes many objects, which stay: looking for garbage among them takes two fifths of that time.
     """
     with standing_still(), held_back(), _uncollected():
         yield
