@@ -159,6 +159,23 @@ def test_importing_is_light(code):
     assert loaded <= optional_modules_after("import numba, sklearn.svm")
 
 
+FIT = """
+import sys
+import hingeline.cli
+from hingeline import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression, OneClassSVM, solve
+assert not {"numba", "llvmlite"} & set(sys.modules)
+model = LinearSVC().fit([[0.0], [1.0]], ["no", "yes"])
+assert "numba" in sys.modules
+print(*model.predict([[-1.0], [2.0]]))
+"""
+
+
+def test_numba_is_imported_by_the_first_fit():
+    """It takes longer to import than the package."""
+    done = subprocess.run([sys.executable, "-c", FIT], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["no", "yes"], done.stderr
+
+
 ACROSS = {"contract", "equivalence", "faults", "property", "tools"}  # folders of tests that are about no single module
 
 

@@ -1,12 +1,19 @@
 """How kernels are compiled."""
 
+import os
+import pickle
+import signal
 import sys
+from threading import Barrier, Thread
 
 import numba
 import numpy as np
+import processes
 import pytest
 
-from hingeline.kernels.compile import array_kernel, exact_array_kernel, exact_kernel, kernel
+from hingeline.kernels import compiler
+from hingeline.kernels.compile import array_kernel, exact_array_kernel, exact_kernel, in_kernels, kernel
+from hingeline.runtime import training_clock
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -110,3 +117,94 @@ def test_kernels_that_may_not_make_arrays_say_so():
 
     with pytest.raises(numba.TypingError, match="array"):
         wrong(np.ones(3))
+
+
+def test_a_kernel_looks_like_its_function():
+    assert total.__name__ == "total"
+    assert total.__doc__ == "Return the sum of a vector."
+    assert total.py_func(np.ones(3)) == 3.0
+    assert not hasattr(total, "nonsense")
+
+
+@compiled
+def test_threads_share_what_the_first_of_them_makes(afresh):
+    scaled, both_signs = two_kernels()
+    together, results = Barrier(8), []
+
+    def call():
+        together.wait()
+        results.append(both_signs(1.5))
+
+    threads = [Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [1.5] * 8
+    assert sum(both_signs.stats.cache_misses.values()) == 1
+    assert len(scaled.inner().signatures) == 1
+
+
+@compiled
+def test_other_functions_of_numbas_may_call_kernels():
+    scaled, _ = two_kernels()
+
+    @numba.njit
+    def thrice(x):
+        return scaled(x, 3, False)
+
+    assert thrice(1.5) == 4.5
+
+
+@compiled
+def test_a_pickled_kernel_is_still_compiled():
+    again = pickle.loads(pickle.dumps(total))
+    assert again(np.ones(3)) == 3.0
+    assert again.signatures
+
+
+def test_kernels_use_what_stands_for_a_function():
+    def where():
+        return "Python"
+
+    @in_kernels(where)
+    def choose():
+        return lambda: "a kernel"
+
+    @kernel
+    def ask():
+        return where()
+
+    assert where() == "Python"
+    assert ask() == "Python" if numba.config.DISABLE_JIT else "a kernel"
+
+
+def test_what_makes_a_kernel_is_not_interrupted_and_takes_no_time_of_training(monkeypatch):
+    """It may import numba."""
+    scaled, _ = two_kernels()
+    make, seen = compiler.make_dispatcher, []
+
+    def interrupted(kernel):
+        signal.raise_signal(signal.SIGINT)
+        seen.append(training_clock._state.depth)
+        make(kernel)
+
+    monkeypatch.setattr(compiler, "make_dispatcher", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        scaled(1.5, 4, True)
+    assert seen == [1]
+    assert scaled(1.5, 4, True) == -6.0
+    assert seen == [1]
+
+
+UNCOMPILED = """
+from hingeline.kernels.compile import kernel
+def compiled(x): return "compiled"
+def plain(x): return "plain"
+print(kernel(plain)(1), kernel(compiled, uncompiled=plain)(1))
+"""
+
+
+def test_nothing_is_compiled_if_that_is_off():
+    done = processes.run([sys.executable, "-c", UNCOMPILED], env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
+    assert done.stdout.split() == ["plain", "plain"], done.stderr

@@ -1,6 +1,5 @@
 """The verbs of each row view against NumPy, compiled (through the passes that call them) and not."""
 
-import numba
 import numpy as np
 import pytest
 from problems import every_layout
@@ -8,6 +7,7 @@ from scipy import sparse
 
 from hingeline.data.read import read_data, read_matrix
 from hingeline.kernels import passes
+from hingeline.kernels.compile import kernel
 from hingeline.kernels.gram import BLOCK, add_gram, room_for_gram
 from hingeline.kernels.lookahead import RECORD_AHEAD, look_ahead
 from hingeline.kernels.rows import (
@@ -142,7 +142,7 @@ def test_scores_of_many(name):
     np.testing.assert_allclose(out, dense[:, :-1] @ W, rtol=1e-13, atol=1e-14)
 
 
-@numba.njit
+@kernel
 def prefetch_everything(rows, alpha, w, order):
     for k in range(np.uint64(order.size)):
         prefetch_pointers(rows, order[k])

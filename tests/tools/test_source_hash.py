@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-from numba.core.dispatcher import Dispatcher
 from problems import classification, csr
 
 import hingeline
 import source_hash
 from hingeline import solve
+from hingeline.kernels.compile import Kernel
 
 FILES = {
     "kernels/__init__.py": "",
@@ -86,12 +86,12 @@ def test_the_package_itself(tmp_path):
         assert (source_hash.source_hash(tmp_path) != before) == counts
 
 
-def dispatchers():
+def kernels():
     """Yield the compiled functions of the package."""
     for found in pkgutil.walk_packages(hingeline.__path__, "hingeline."):
         if not found.name.endswith("__main__") and ".arrays.fused" not in found.name:  # these need Triton
             module = importlib.import_module(found.name)
-            yield from (value for value in vars(module).values() if isinstance(value, Dispatcher))
+            yield from (value for value in vars(module).values() if isinstance(value, Kernel))
 
 
 def test_whatever_compiled_functions_use_is_hashed():
@@ -101,7 +101,7 @@ def test_whatever_compiled_functions_use_is_hashed():
         for solver in ("hybrid", "newton"):
             solve(rows, y, solver=solver)
     used = []
-    for compiled in dispatchers():
+    for compiled in kernels():
         function = compiled.py_func
         used += [function.__globals__.get(name) for name in function.__code__.co_names]
         used += [getattr(kind, "instance_class", None) for signature in compiled.signatures for kind in signature]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import kernel, prefetch
+from .compile import kernel
+from .prefetch import prefetch
 from .rows import Rows, prefetch_pointers, prefetch_row, prefetch_weights
 from .types import Index, Indices, Vector
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
 from .compile import kernel
@@ -58,15 +57,13 @@ def _word(state: Generator) -> np.uint64:
     return s ^ (s >> _31)
 
 
-@kernel
 def _uniform(state: Generator) -> float:
     return np.float64(_word(state) >> _11) * TWO_TO_MINUS_53
 
 
-@kernel
 def _below(state: Generator, n: Index) -> np.uint64:
     return ((_word(state) >> _32) * np.uint64(n)) >> _32
 
 
-uniform: Callable[[Generator], float] = plain_uniform if numba.config.DISABLE_JIT else _uniform
-below: Callable[[Generator, Index], Index] = plain_below if numba.config.DISABLE_JIT else _below
+uniform: Callable[[Generator], float] = kernel(_uniform, uncompiled=plain_uniform)
+below: Callable[[Generator, Index], Index] = kernel(_below, uncompiled=plain_below)

@@ -29,7 +29,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .compile import by_type, prefetch
+from .compile import by_type
+from .prefetch import prefetch
 from .types import Index, Indices, Matrix, Vector
 
 ONE = np.uint64(1)

@@ -11,7 +11,6 @@ Python.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from ...kernels.compile import exact_kernel
@@ -55,7 +54,6 @@ def _powers_of_five() -> np.ndarray:
 _FIVES = _powers_of_five()
 
 
-@exact_kernel
 def _digits(text: Memory, i: Position, value: Word) -> tuple[Word, Position]:
     while True:
         word = word_at(text, i) ^ _ASCII_ZEROS
@@ -89,7 +87,6 @@ def plain_digits(text: Memory, i: Position, value: Word) -> tuple[Word, Position
     return np.uint64(total & (2**64 - 1)), i
 
 
-@exact_kernel
 def _nearest_double(mantissa: Word, exponent: Integer) -> tuple[float, bool]:
     if mantissa <= _TWO_TO_53:
         if 0 <= exponent <= 22:
@@ -145,7 +142,5 @@ def plain_nearest_double(mantissa: Word, exponent: Integer) -> tuple[float, bool
     return value, 1e-300 < value < 1e300 or int(mantissa) == 0
 
 
-if numba.config.DISABLE_JIT:
-    digits, nearest_double = plain_digits, plain_nearest_double
-else:
-    digits, nearest_double = _digits, _nearest_double
+digits = exact_kernel(_digits, uncompiled=plain_digits)
+nearest_double = exact_kernel(_nearest_double, uncompiled=plain_nearest_double)

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import kernel, prefetch
+from ...kernels.compile import kernel
+from ...kernels.prefetch import prefetch
 from ...kernels.rows import ONE
 from ...kernels.schedule import Learning, learn
 from ...kernels.types import Index, Indices, Matrix, Vector

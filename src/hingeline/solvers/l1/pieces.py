@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import kernel, prefetch
+from ...kernels.compile import kernel
 from ...kernels.losses import Loss, curvature, missing, response
+from ...kernels.prefetch import prefetch
 from ...kernels.rows import ONE
 from ...kernels.schedule import Learning, learn
 from ...kernels.types import Index, Indices, Vector

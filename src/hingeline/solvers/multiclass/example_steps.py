@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.compile import array_kernel, kernel, prefetch
+from ...kernels.compile import array_kernel, kernel
 from ...kernels.lookahead import RECORD_AHEAD, ROW_AHEAD, WEIGHTS_AHEAD
+from ...kernels.prefetch import prefetch
 from ...kernels.rows import prefetch_pointers, prefetch_row
 from ...kernels.schedule import Learning, learn
 from ...kernels.types import Index, Indices, Vector

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.compile import by_type, prefetch
+from ...kernels.compile import by_type
+from ...kernels.prefetch import prefetch
 from ...kernels.rows import ONE, CsrRows, DenseRows, OnesRows, value
 from ...kernels.types import Index, Indices, Vector
 
