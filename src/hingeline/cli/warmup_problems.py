@@ -93,7 +93,7 @@ def _engines(loss: str, layout: str) -> None:
 
 
 def _dependent_columns(kind: Any, layout: str) -> None:
-    """Train on columns that are the same, at a C so large that scores need twice the precision."""
+    """Train on columns that are the same or far from zero, at a C so large that scores need twice the precision."""
     X, classes = _rows("few", "dense, float64")
     X[:, 1] = X[:, 0]
     y = 2 * classes - 1 + kind.is_regression * X[:, 2]
@@ -101,6 +101,10 @@ def _dependent_columns(kind: Any, layout: str) -> None:
         how: dict[str, Any] = {"solver": "newton", "gap_tol": 1e-12, "free_intercept": free}
         for C in (1e6, 1e12):
             solve(in_layout(X, layout), y, kind._replace(C=C), **how, **BRIEF)
+    for C in (1e6, 1e9):
+        for bias in (0.0, 1.0):
+            far: dict[str, Any] = {"solver": "newton", "gap_tol": 1e-9, "bias": bias}
+            solve(1e3 + X, y, kind._replace(C=C), **far, **BRIEF)
 
 
 def linear(layout: str) -> None:
