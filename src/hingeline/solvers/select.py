@@ -7,8 +7,9 @@ from 2e5 to 2e7 non-zeros, to within a factor of two or three:
 hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85 (squared hinge: 3 + 8 kappa^0.85), times log10(1/tol)/2
 one step                                45 ns + 2.2 ns per non-zero, 60 ns more if X does not fit the caches (dense
                                         rows: twice as much)
-newton: iterations                      15 + 8 log10(1 + kappa); squared hinge: 5 + 3 log10(1 + kappa); less than half
-                                        of that if a sample goes first; start-up costs 1.5 more
+newton: iterations                      15 + 8 log10(1 + kappa), to a gap two thirds of that; squared hinge:
+                                        5 + 3 log10(1 + kappa); less than half of that if a sample goes first;
+                                        start-up costs 1.5 more
 one iteration                           40 ns per row, 1.6 ns per non-zero (passes), 0.03 ns (squared hinge: 0.1 ns)
                                         per pair of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
 the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns per row and 0.8 ns per non-zero
@@ -56,7 +57,9 @@ from .weighted_gram import NARROW
 SMALL = 100_000  # rows times columns up to which Newton's method is used, whatever the model says
 TINY = 10_000  # rows times columns up to which problems are solved to rounding: cheap, and independent of row order
 CLEARLY = 1.5  # a ratio of estimates from which the more expensive engine is not tried, unless a trial is cheap
+BY_GAP = 0.65  # fraction of the iterations over the hinge that are left if its gap decides
 OPENING = 0.25  # fraction of Newton's cost that sweeps may take before they are reviewed, and between two reviews
+TRIAL = 0.5  # the same for a first trial if a gap over the hinge decides: sweeps are fast if rows can be separated
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: the most that sweeps may take, however promising they are
 EXCEEDED = 3.0  # times the estimated cost of conjugate gradients: the most they may take
@@ -128,7 +131,8 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: 
     if by_products(problem):
         engine = NEWTON_CG if problem.loss.is_smooth else NEWTON
         second = Phase(engine, stop, Budget(review=EXCEEDED * rival, most=EXCEEDED * rival))
-    if step * fewest > OPENING * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
+    cheap = TRIAL if stop.goes_by_gap and not problem.loss.is_smooth else OPENING
+    if step * fewest > cheap * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
         return [second, last]
     hope = WARM_HOPE if warm else 1.0
     opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
@@ -216,6 +220,8 @@ def newton_iterations(problem: Problem, stop: Stop) -> float:
     data, smooth = problem.data, problem.loss.is_smooth
     kappa, digits = _hardness(problem, stop)
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
+    if stop.goes_by_gap and not smooth:
+        iterations *= BY_GAP
     sampled = not by_products(problem) and sample_step(problem.loss, data.n_rows, data.n_features + 1) > 1
     return iterations * (SAMPLED_SHARE if sampled else 1.0)
 
