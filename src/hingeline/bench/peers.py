@@ -108,10 +108,10 @@ class PeerBench:
             yield self._cells_of(dataset, C, solver, optimum)
 
     def run_ahead(self, datasets: Sequence[Dataset], Cs: Sequence[float], solvers: Sequence[str]) -> Iterator[None]:
-        """Do what ``cells`` would do, several processes at a time, and keep it; yield whenever a solver is done with C.
+        """Do what ``cells`` would do, several processes at a time, and keep it; yield once for each cell that is done.
 
-        A solver takes one C of a data set after the other, so that it is known at which it was late. Optima go first:
-        no solver then waits for one that has not begun.
+        A solver takes one C of a data set after the other, so that it is known at which it was late, and its cells are
+        counted when it is done with all of them. Optima go first: no solver then waits for one that has not begun.
         """
         for dataset in datasets:
             dataset.parsed(self.out / "data")
