@@ -85,7 +85,7 @@ def test_the_deadline_is_that_of_all_classes_together(job, three, tmp_path, each
 
 
 def test_bounds_of_the_optimum_hold_at_every_moment(job, three, tmp_path):
-    events = list(worker.events(job | {"kind": "optimum", "data": str(three.parsed(tmp_path))}))
+    events = list(worker.events(job | {"kind": "optimum", "gap": 1e-7, "data": str(three.parsed(tmp_path))}))
     primal, dual = ([event[name] for event in events[1:]] for name in ("primal", "dual"))
     assert len(primal) >= 3
     assert primal == sorted(primal, reverse=True)
@@ -96,5 +96,5 @@ def test_bounds_of_the_optimum_hold_at_every_moment(job, three, tmp_path):
 
 
 def test_an_optimum_that_was_not_reached_is_told(job):
-    events = list(worker.events(job | {"kind": "optimum", "deadline": 1e-9, "C": 1e4}))
+    events = list(worker.events(job | {"kind": "optimum", "gap": 1e-7, "deadline": 1e-9, "C": 1e4}))
     assert events[-1]["timed_out"]

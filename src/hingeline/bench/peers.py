@@ -24,6 +24,7 @@ from .solvers import make_solver
 from .store import Record, Store
 
 OPTIMUM_TIME = 3.0  # times the deadline, for the optimum that all solvers are compared with
+OPTIMUM_GAP = 0.01  # of the tightest target: how far apart the bounds of that optimum may be
 BELOW_OPTIMUM = -1e-9  # suboptimality that no weights have: a solver with another objective
 SKIPPED = {"event": "skipped"}
 FAR_FROM_OPTIMUM = 0.1  # a solver that is as far at its tightest tolerance has another objective
@@ -41,6 +42,11 @@ class Settings:
     skip_late: bool = False  # a solver that was late at some C does not run at larger ones
     penalty: str = "l2"
     jobs: int = 1  # processes at a time
+
+    @property
+    def optimum_gap(self) -> float:
+        """Relative gap of the optimum that all solvers are compared with."""
+        return OPTIMUM_GAP * min(self.targets)
 
     @property
     def name(self) -> str:
@@ -98,7 +104,7 @@ class PeerBench:
         self.settings, self.out = settings, out
         problem, older = ("source", "C", "loss", "intercept", "penalty"), {"intercept": False, "penalty": "l2"}
         self.runs = Store(out / "peers.jsonl", (*problem, "solver", "targets", "repeat"), older)
-        self.optima = Store(out / "optima.jsonl", problem, older)
+        self.optima = Store(out / "optima.jsonl", (*problem, "gap"), older | {"gap": 1e-7})
         self._late_from: dict[tuple[str, str], float] = {}  # the C at which a solver was late, by data set and solver
 
     def cells(self, dataset: Dataset, C: float, solvers: Sequence[str]) -> Iterator[list[Cell]]:
@@ -153,7 +159,7 @@ class PeerBench:
 
     def _optimum(self, dataset: Dataset, C: float) -> Optimum:
         """Return the best bounds that hingeline certifies within the time."""
-        job = self._job(dataset, C)
+        job = self._job(dataset, C) | {"gap": self.settings.optimum_gap}
         deadline = OPTIMUM_TIME * self.settings.deadline
         key = {name: job[name] for name in self.optima.key}
         record = self.optima.find(deadline, **key)

@@ -22,7 +22,6 @@ from .process import SETUP_SECONDS
 from .solvers import Solver, Unsupported, make_solver, solve_task
 from .task import Tasks
 
-OPTIMUM_GAP = 1e-7  # of the certified optimum that all solvers are compared with
 SHORT_SECONDS = 0.05  # a single run that is shorter than this cannot be timed well
 ENOUGH_SECONDS = 0.2  # of short runs in all, whose median is good
 MOST_RUNS = 50
@@ -72,13 +71,13 @@ def optimum(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
         for engine in ("auto",) if task.penalty == "l1" else ("auto", "newton", "hybrid"):
             began = now()
             try:
-                s = solve_task(task, engine, gap_tol=OPTIMUM_GAP, max_time=share, alpha0=alpha, random_state=0)
+                s = solve_task(task, engine, gap_tol=job["gap"], max_time=share, alpha0=alpha, random_state=0)
             except Unsupported:
                 continue
             seconds = now() - began
             alpha, share, left = s.alpha, share - seconds, left - seconds
             best = Bounds(min(best.primal, s.certificate.primal), max(best.dual, s.certificate.dual))
-            ended = s.certificate.gap <= OPTIMUM_GAP
+            ended = s.certificate.gap <= job["gap"]
             timed_out |= share <= 0.0 and not ended
             primal, dual = (sum(values) for values in zip(done, best, rest, strict=True))
             yield {"event": "optimum", "primal": primal, "dual": dual, "timed_out": timed_out}
