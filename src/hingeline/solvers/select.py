@@ -12,7 +12,7 @@ newton: iterations                      15 + 8 log10(1 + kappa), to a gap two th
                                         start-up costs 1.5 more
 one iteration                           40 ns per row, 1.6 ns per non-zero (passes), 0.03 ns (squared hinge: 0.1 ns)
                                         per pair of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
-the same by conjugate gradients         30 products (squared hinge: 12), each 5 ns per row and 0.8 ns per non-zero
+the same by conjugate gradients         30 products (squared hinge: 8), each  5 ns per row and 0.8 ns per non-zero
 dense rows                              25 ns; per value: step 0.5 ns, pass 0.3 ns, product 0.25 ns, pair 0.005
                                         (0.01) ns
 ======================================  ===========================================================================
@@ -56,10 +56,13 @@ from .weighted_gram import NARROW
 
 SMALL = 100_000  # rows times columns up to which Newton's method is used, whatever the model says
 TINY = 10_000  # rows times columns up to which problems are solved to rounding: cheap, and independent of row order
+HOPELESS = 6.0  # the same for a smooth loss, whether a trial is cheap or not: no example was found where it paid
 CLEARLY = 1.5  # a ratio of estimates from which the more expensive engine is not tried, unless a trial is cheap
 BY_GAP = 0.65  # fraction of the iterations over the hinge that are left if its gap decides
+WORTH_A_FACTOR = 0.35  # of its cost: if one iteration's products cost more, a factor takes over, for they soon cost more
 OPENING = 0.25  # fraction of Newton's cost that sweeps may take before they are reviewed, and between two reviews
-TRIAL = 0.5  # the same for a first trial if a gap over the hinge decides: sweeps are fast if rows can be separated
+CHEAP = 0.3  # fraction of Newton's cost up to which a first trial of sweeps goes ahead, whatever the model says
+TRIAL = 0.5  # the same if a gap over the hinge decides: sweeps are fast if rows can be separated
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: the most that sweeps may take, however promising they are
 EXCEEDED = 3.0  # times the estimated cost of conjugate gradients: the most they may take
@@ -127,16 +130,25 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: 
         return [Phase(NEWTON if is_cheap_to_factor(data) else NEWTON_CG, stop), last]
     step, sweeps, newton = estimates(problem, stop)
     rival, fewest = newton / step, FEWEST_SWEEPS * problem.n_variables
-    second = Phase(NEWTON, stop)
+    smooth, by_sweeps = problem.loss.is_smooth, step * sweeps * problem.n_variables
+    rest = [Phase(NEWTON, stop), last]
     if by_products(problem):
-        engine = NEWTON_CG if problem.loss.is_smooth else NEWTON
-        second = Phase(engine, stop, Budget(review=EXCEEDED * rival, most=EXCEEDED * rival))
-    cheap = TRIAL if stop.goes_by_gap and not problem.loss.is_smooth else OPENING
-    if step * fewest > cheap * newton and step * sweeps * problem.n_variables > CLEARLY * newton:
-        return [second, last]
+        budget = Budget(review=EXCEEDED * rival, most=EXCEEDED * rival)
+        if not smooth:
+            rest = [Phase(NEWTON, stop, budget), last]
+        elif data.n_features >= LARGEST_FACTOR:
+            rest = [Phase(NEWTON_CG, stop, budget), last]
+        else:
+            products = WORTH_A_FACTOR * factor_cost(problem) / product_cost(problem)
+            rest.insert(0, Phase(NEWTON_CG, stop, replace(budget, products=products)))
+    cheap = TRIAL if stop.goes_by_gap and not smooth else CHEAP
+    if step * fewest > cheap * newton and by_sweeps > CLEARLY * newton:
+        return rest
+    if smooth and by_sweeps > HOPELESS * newton:
+        return rest
     hope = WARM_HOPE if warm else 1.0
     opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
-    return [replace(last, budget=opening), second, last]
+    return [replace(last, budget=opening), *rest]
 
 
 def _plan_to_finish(problem: Problem, stop: Stop, named: Phase) -> list[Phase]:
@@ -209,10 +221,21 @@ def estimates(problem: Problem, stop: Stop) -> tuple[float, float, float]:
     smooth, iterations = problem.loss.is_smooth, newton_iterations(problem, stop)
     sweeps = (3.0 + 8.0 * kappa**0.85 if smooth else 6.0 + 4.0 * kappa**0.85) * digits
     if by_products(problem):
-        return step, sweeps, iterations * (12.0 if smooth else 30.0) * n_rows * (5e-9 + cost.product * per_row)
-    pair = cost.smooth_pair if smooth else cost.pair
-    factor = 0.02e-9 * (data.n_features + 1) ** 3
-    return step, sweeps, (1.5 + iterations) * (n_rows * (cost.row + cost.passes * per_row + pair * per_row**2) + factor)
+        return step, sweeps, iterations * (8.0 if smooth else 30.0) * product_cost(problem)
+    return step, sweeps, (1.5 + iterations) * (n_rows * (cost.row + cost.passes * per_row) + factor_cost(problem))
+
+
+def product_cost(problem: Problem) -> float:
+    """Return the seconds that a product of conjugate gradients takes."""
+    data, cost = problem.data, DENSE if isinstance(problem.data.rows, DenseRows) else SPARSE
+    return 5e-9 * data.n_rows + cost.product * data.n_stored
+
+
+def factor_cost(problem: Problem) -> float:
+    """Return the seconds that the Gram matrix and its Cholesky factor take in an iteration of Newton's method."""
+    data, cost = problem.data, DENSE if isinstance(problem.data.rows, DenseRows) else SPARSE
+    pair = cost.smooth_pair if problem.loss.is_smooth else cost.pair
+    return data.n_rows * pair * (data.n_stored / data.n_rows) ** 2 + 0.02e-9 * (data.n_features + 1) ** 3
 
 
 def newton_iterations(problem: Problem, stop: Stop) -> float:

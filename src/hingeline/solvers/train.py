@@ -119,6 +119,7 @@ class Training:
     def _run_phases(self) -> tuple[str, Certificate, Stop]:
         """Run one phase after the other until one ends training; returns why, the certificate, and its stop rule."""
         kept: _Kept | None = None
+        goes_on = False  # from the w of the phase before, rather than from its dual variables
         for k, phase in enumerate(self._phases):
             is_last = k == len(self._phases) - 1
             before = (self._state.shards.copy_alpha(), self._run.dual) if 0 < k and not is_last else None
@@ -127,7 +128,7 @@ class Training:
             self._run.begin_phase(phase.stop, budget)
             if phase.afresh:
                 self._begin_afresh()
-            reason, certificate = self._run_phase(phase)
+            reason, certificate = self._run_phase(phase, goes_on)
             self._state.unpack()
             if reason == NEXT_PHASE and kept is not None:
                 reason = "stalled"
@@ -135,9 +136,10 @@ class Training:
                 break
             if reason != NEXT_PHASE and (kept is None or _apart(certificate) <= _apart(kept.certificate)):
                 kept = _Kept(certificate, self._state.shards.copy_alpha(), self._state.w.copy(), self._state.is_primal)
-            self._run.dual = certificate.dual
+            self._run.dual, goes_on = certificate.dual, reason == NEXT_PHASE
             if before is not None and self._run.dual < before[1]:
                 self._return_to(*before)
+                goes_on = False
         if kept is not None and reason == "tol" and not certificate.gap <= GOOD_GAP:
             reason = "stalled"  # the last engine's result may be no better than what another engine could not improve
         is_met = reason in ("tol", "gap_tol")
@@ -185,15 +187,17 @@ class Training:
             alpha=state.alpha,
         )
 
-    def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
+    def _run_phase(self, phase: Phase, goes_on: bool) -> tuple[str, Certificate]:
         """Run the engine of a phase until it ends; returns why, and the certificate.
+
+        It starts from the dual variables; or, if it ``goes_on``, from the w that another method has left, if it can.
 
         A sweep sees each variable at a different w, and w is updated step by step, with rounding. So the exact
         violation may be larger than what the engine has seen. Then it goes on from the exact w, with a tighter
         tolerance unless rounding is the cause.
         """
         state, run, tol = self._state, self._run, phase.stop.tol
-        if state.is_primal:
+        if state.is_primal and not (goes_on and ENGINES[phase.engine].begins_near):
             state.follow(self._weights())
         if state.engines and state.engines[-1].name != phase.engine:
             run.engine += 1

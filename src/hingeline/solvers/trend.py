@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log
 from statistics import fmean
 
@@ -55,12 +55,14 @@ class Budget:
     """The budget of a phase, in steps, before the next one takes over.
 
     Every ``review`` steps the trend is reviewed: the phase goes on while the trend promises the end within ``rival``
-    steps, the cost of the next phase, but not beyond ``most``.
+    steps, the cost of the next phase, but not beyond ``most``. Conjugate gradients also end after an iteration that has
+    taken as many ``products``.
     """
 
     review: float = inf
     rival: float = inf
     most: float = inf
+    products: float = inf
 
     def after(self, left: float) -> Budget:
         """Return the budget of a phase that takes over from one whose trend promised the end after ``left`` steps.
@@ -68,7 +70,7 @@ class Budget:
         It lasts at least as long as the other phase would really have taken: giving up earlier gains nothing.
         """
         left = min(OPTIMISM * left, HOPELESS * self.most)
-        return Budget(max(self.review, left), self.rival, max(self.most, left))
+        return replace(self, review=max(self.review, left), most=max(self.most, left))
 
 
 class Account:

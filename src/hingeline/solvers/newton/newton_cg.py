@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import inf, isfinite, sqrt
+from math import ceil, inf, isfinite, sqrt
 
 import numpy as np
 
 from ...kernels.types import Vector
-from ..clock import Ended
+from ..clock import NEXT_PHASE, Ended
 from ..driver import Run, Verdict, run_apart
 from ..shards.interface import Responses, Shards
 from ..shards.line import Line
@@ -72,6 +72,7 @@ class _Point:
         self.shards, self.run, self.w = shards, run, w
         self.scale, self.regulariser = shards.loss.curvature_scale, Regulariser.of(shards, free)
         self._seed = seed
+        self.is_expensive = False  # whether the last direction took all the products that the budget allows
         self.rho = self.regulariser.part(w) - shards.weights()
         self._locate(*shards.begin(w, 0.0))
 
@@ -104,12 +105,15 @@ class _Point:
     @np.errstate(over="ignore", invalid="ignore")  # curvature may almost vanish: such directions are not taken
     def direction(self, enough: float) -> tuple[Vector, Vector]:
         """Return p and r with H p = -gradient + r and |r| at most ``enough``; ends the run if there is no such p."""
+        allowed = self.run.account.budget.products
+        most = min(MOST_PRODUCTS, ceil(allowed)) if isfinite(allowed) else MOST_PRODUCTS
         if self.shards.n_weights > LARGEST_FACTOR:
-            how = (self._diagonal(), self.scale, self.regulariser.is_free, enough, MOST_PRODUCTS)
+            how = (self._diagonal(), self.scale, self.regulariser.is_free, enough, most)
             p, r, n_products = self.shards.solve_by_products(self.gradient, *how)
         else:
             how_to = (self._times_hessian, self._preconditioner())
-            p, r, n_products = conjugate_gradients(*how_to, self.gradient, enough, MOST_PRODUCTS)
+            p, r, n_products = conjugate_gradients(*how_to, self.gradient, enough, most)
+        self.is_expensive = n_products >= allowed
         self.run.effort += n_products * steps_worth(self.curved, self.shards.n_rows)
         if not -inf < float(self.gradient @ p) < 0.0:
             p = self._by_diagonal()(-self.gradient)
@@ -214,3 +218,5 @@ def newton_cg(state: State, run: Run) -> None:
             raise Ended("rounding")
         if stall.is_stalled(sweep, -point.primal, point.reached):
             raise Ended("stalled")
+        if point.is_expensive:
+            raise Ended(NEXT_PHASE)
