@@ -170,6 +170,7 @@ class Run:
         self._bounds.see(objective, objective - gap)
         times_tol = self.stop.multiple(criterion, gap, self.dual)
         self.account.trend.add(self.spent, times_tol)
+        self.account.see(objective)
         verdict, exact_gap = Verdict.GO_ON, nan
         try:
             verdict, exact_gap = self._judge(violation, gain, gap, criterion, complete)

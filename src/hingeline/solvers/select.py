@@ -63,6 +63,8 @@ WORTH_A_FACTOR = 0.35  # of its cost: if one iteration's products cost more, a f
 OPENING = 0.25  # fraction of Newton's cost that sweeps may take before they are reviewed, and between two reviews
 CHEAP = 0.3  # fraction of Newton's cost up to which a first trial of sweeps goes ahead, whatever the model says
 TRIAL = 0.5  # the same if a gap over the hinge decides: sweeps are fast if rows can be separated
+ORDINARY, STEEPNESS = 0.35, 1.5  # objective over that of w = 0 for which the sweeps' model holds; power of others
+FAR_LONGER = 4.0  # times Newton's cost: what sweeps are given up for when two of them have shown the objective
 FEWEST_SWEEPS = 5.0  # of an opening: what it takes to see a trend
 MOST = 1.5  # times Newton's cost: the most that sweeps may take, however promising they are
 EXCEEDED = 3.0  # times the estimated cost of conjugate gradients: the most they may take
@@ -148,7 +150,18 @@ def plan(problem: Problem, solver: str, stop: Stop, warm: bool = False, finish: 
         return rest
     hope = WARM_HOPE if warm else 1.0
     opening = Budget(max(hope * OPENING * rival, fewest), hope * rival, hope * MOST * rival)
+    if not (smooth or warm or problem.loss.is_regression):
+        opening = replace(opening, hopeless=hopeless_objective(problem, newton / by_sweeps))
     return [replace(last, budget=opening), *rest]
+
+
+def hopeless_objective(problem: Problem, ratio: float) -> float:
+    """Return the objective after two sweeps from which on they will take far longer than Newton's method.
+
+    ``ratio`` is that of Newton's cost to the sweeps'. The model is right if rows are as mixed as in a9a (ORDINARY).
+    """
+    untrained = float(np.mean(problem.C)) * problem.data.n_rows
+    return ORDINARY * untrained * (FAR_LONGER * ratio) ** (1.0 / STEEPNESS)
 
 
 def _plan_to_finish(problem: Problem, stop: Stop, named: Phase) -> list[Phase]:

@@ -7,6 +7,7 @@ from math import inf, log
 from statistics import fmean
 
 FEWEST = 4  # sweeps that show a trend
+TOLD = 2  # sweeps after which the objective tells whether rows can be separated
 MOST = 4096  # sweeps that are remembered; then every second one is forgotten
 OPTIMISM = 6.0  # a phase really takes this many times what its trend promises: median of 14 problems (1 to 80)
 HOPELESS = 10.0  # most multiples of its budget that a phase gets, even if the previous one's trend shows no end
@@ -56,13 +57,14 @@ class Budget:
 
     Every ``review`` steps the trend is reviewed: the phase goes on while the trend promises the end within ``rival``
     steps, the cost of the next phase, but not beyond ``most``. Conjugate gradients also end after an iteration that has
-    taken as many ``products``.
+    taken as many ``products``, and sweeps if the objective is still ``hopeless`` after the second one.
     """
 
     review: float = inf
     rival: float = inf
     most: float = inf
     products: float = inf
+    hopeless: float = inf
 
     def after(self, left: float) -> Budget:
         """Return the budget of a phase that takes over from one whose trend promised the end after ``left`` steps.
@@ -79,10 +81,17 @@ class Account:
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.trend = Trend()
-        self._next_review = budget.review
+        self._next_review, self._objectives = budget.review, list[float]()
+
+    def see(self, objective: float) -> None:
+        """Remember the objective of a sweep, as far as the first ones matter."""
+        if len(self._objectives) < TOLD:
+            self._objectives.append(objective)
 
     def is_spent(self, steps: float) -> bool:
         """Tell whether the next phase takes over after this many steps."""
+        if len(self._objectives) == TOLD and self._objectives[-1] > self.budget.hopeless:
+            return True
         if steps < self._next_review:
             return False
         self._next_review = steps + self.budget.review
