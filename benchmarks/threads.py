@@ -13,7 +13,8 @@
 =================  ==============================================================================================
 
 All to default tolerances. Seconds are those of ``fit``, the median of ``--repeat`` warm runs; rounds go through all
-numbers of threads, so that a busy moment of the machine meets all of them. The last columns are ratios to one thread.
+numbers of threads, so that a busy moment of the machine meets all of them. Ratios to one thread follow, and the CPU
+seconds of all threads together, which say something on a busy machine too.
 
     python benchmarks/threads.py --data made covtype nycflights --threads 1 2 4 8 16
     python benchmarks/threads.py --data covtype debian_paths --calls search classes --first 200000 --threads 1 16
@@ -25,7 +26,7 @@ import argparse
 import json
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -86,23 +87,27 @@ def main() -> None:
                 how = {**how, "C": args.c}
             labels = seven_classes(X) if call == "classes" else y
             seconds: dict[int, list[float]] = {n: [] for n in args.threads}
+            cpu: dict[int, list[float]] = {n: [] for n in args.threads}
             ends: dict[int, str] = {}
             for turn in range(1 + args.repeat):  # the first round compiles and warms up
                 for n in args.threads:
                     model = kind(**how, n_jobs=n, random_state=0)
-                    started = perf_counter()
+                    started, cpu_started = perf_counter(), process_time()
                     model.fit(X, labels)
                     if turn:
                         seconds[n].append(perf_counter() - started)
+                        cpu[n].append(process_time() - cpu_started)
                     ends[n] = summary(model)
             times = {n: median(values) for n, values in seconds.items()}
+            cpu_times = {n: median(values) for n, values in cpu.items()}
             first = times[args.threads[0]]
             if args.json:
-                print(json.dumps({"data": name, "call": call, "seconds": times}), flush=True)
+                print(json.dumps({"data": name, "call": call, "seconds": times, "cpu_seconds": cpu_times}), flush=True)
                 continue
             print(f"{name}, {call}")
             for n, value in times.items():
-                print(f"  {n:3d} threads  {value:8.3f} s  {first / value:5.2f}x  {ends[n]}", flush=True)
+                ratio, work = f"{first / value:5.2f}x", f"{cpu_times[n]:8.3f} s of CPU"
+                print(f"  {n:3d} threads  {value:8.3f} s  {ratio}  {work}  {ends[n]}", flush=True)
 
 
 if __name__ == "__main__":

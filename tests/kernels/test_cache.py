@@ -95,6 +95,13 @@ def test_another_source_or_version_is_another_kernel(source, monkeypatch):
     assert not is_loaded(source)
 
 
+def test_a_python_without_the_gil_has_kernels_of_its_own(source, monkeypatch):
+    is_loaded(source)
+    monkeypatch.setattr(cache, "EXTENSION_SUFFIXES", [".cpython-3xxt-other.so"])  # of the same version otherwise
+    assert not is_loaded(source)
+    assert is_loaded(source)
+
+
 def no_room(*args, **kwargs):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

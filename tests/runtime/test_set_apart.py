@@ -1,6 +1,9 @@
 """Importing numba and compiling are no training."""
 
 import gc
+import os
+import sys
+from threading import Event, Thread
 
 import pytest
 
@@ -35,3 +38,68 @@ def test_garbage_that_nobody_wants_collected_stays():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_garbage_is_collected_again_if_one_thread_leaves_while_another_enters(monkeypatch):
+    first_is_in, first_may_leave, first_is_out = Event(), Event(), Event()
+
+    def first():
+        with set_apart():
+            first_is_in.set()
+            first_may_leave.wait()
+        first_is_out.set()
+
+    def second():
+        first_is_in.wait()
+        monkeypatch.setattr(sys.modules[set_apart.__module__], "gc", Asked)
+        with set_apart():
+            let_first_leave()
+
+    def let_first_leave():
+        first_may_leave.set()
+        first_is_out.wait(timeout=10)
+
+    class Asked:
+        """The collector of garbage; between a question and what follows from the answer, the first thread leaves."""
+
+        enable, disable = staticmethod(gc.enable), staticmethod(gc.disable)
+
+        @staticmethod
+        def isenabled():
+            answer = gc.isenabled()
+            let_first_leave()
+            return answer
+
+    threads = [Thread(target=first), Thread(target=second)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert gc.isenabled()
+    finally:
+        gc.enable()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_while_another_thread_is_inside_leaves_nothing_behind():
+    inside, leave = Event(), Event()
+
+    def stay():
+        with set_apart():
+            inside.set()
+            leave.wait()
+
+    thread = Thread(target=stay)
+    thread.start()
+    inside.wait()
+    child = os.fork()
+    if child == 0:
+        with set_apart():
+            inner = gc.isenabled()
+        os._exit(0 if gc.isenabled() and not inner else 1)
+    leave.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert gc.isenabled()

@@ -19,6 +19,7 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,9 @@ class KernelCache(FunctionCache):
         code = function.__code__
         self._source = Path(code.co_filename)
         self.name = f"{self._source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
-        self._stamp = (__version__, numba.__version__, sys.version_info[:2], code.co_firstlineno)
+        # The suffix tells a Python without the GIL, whose objects have another layout, from one with it.
+        python = (sys.version_info[:2], EXTENSION_SUFFIXES[0])
+        self._stamp = (__version__, numba.__version__, python, code.co_firstlineno)
 
     @property
     def cache_path(self) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 from .interrupt import held_back
 from .training_clock import standing_still
+
+_lock = Lock()
+_inside = 0  # calls of ``set_apart`` that have not returned, in all threads
+_was_enabled = True
 
 
 @contextmanager
@@ -23,11 +29,29 @@ def set_apart() -> Iterator[None]:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Collect no garbage inside the block, in any thread; a thread that finds it off leaves it off."""
-    was_enabled = gc.isenabled()
-    gc.disable()
+    """Collect no garbage inside the block, in any thread; the last thread that leaves one turns that on again."""
+    global _inside, _was_enabled
+    with _lock:
+        if _inside == 0:
+            _was_enabled = gc.isenabled()
+            gc.disable()
+        _inside += 1
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        with _lock:
+            _inside -= 1
+            if _inside == 0 and _was_enabled:
+                gc.enable()
+
+
+def _begin_anew() -> None:
+    """Forget the threads of the parent process, which do not survive a fork."""
+    global _inside, _lock
+    if _inside and _was_enabled:
+        gc.enable()
+    _inside, _lock = 0, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

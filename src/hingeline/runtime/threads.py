@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from queue import SimpleQueue
-from threading import Thread, local
+from threading import Lock, Thread, local
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -28,7 +28,8 @@ class _Pass:
         self.work = work
         self.results: list[Any] = [None] * n_parts
         self.errors: dict[int, BaseException] = {}
-        self.ended: list[int] = []  # parts that others have done
+        self.n_ended = 0  # parts that others have done
+        self.lock = Lock()  # of their number; whoever holds it sees what they have written
         self.done: SimpleQueue[None] = SimpleQueue()  # an item for each of them, to wait for
         self.abandoned = False
 
@@ -39,12 +40,16 @@ class _Pass:
         except BaseException as error:
             self.errors[part] = error
         finally:
-            self.ended.append(part)
+            with self.lock:
+                self.n_ended += 1
             self.done.put(None)
 
     def wait(self, n_others: int) -> None:
         """Wait for the parts of others. Ctrl-C may come right after an item was taken: parts are counted, not items."""
-        while len(self.ended) < n_others:
+        while True:
+            with self.lock:
+                if self.n_ended >= n_others:
+                    return
             self.done.get()
 
 

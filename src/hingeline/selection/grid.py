@@ -18,8 +18,8 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from ..runtime.blas import one_blas_thread
 from ..solution import Progress, Solution
 from ..solvers.engines import engines_of
 from .choice import choose
@@ -113,7 +113,7 @@ class Grid:
         if self._n_threads == 1:
             self._run_alone()
         else:
-            with threadpool_limits(limits=1, user_api="blas"):
+            with one_blas_thread():
                 self._run_together()
         return self.table
 

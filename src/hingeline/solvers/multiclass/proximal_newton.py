@@ -20,7 +20,7 @@ import numpy as np
 from ...kernels.double_double import move, product_of
 from ...kernels.passes import add_diagonal
 from ...kernels.types import Matrix, Vector
-from ...runtime.blas import blas
+from ...runtime.blas import one_blas_thread
 from ...runtime.pace import Pace
 from ..clock import Ended
 from ..driver import Run
@@ -51,7 +51,7 @@ SHARES = (1.0, 0.1, 0.01)  # fractions of a step to try if rounding misled the l
 
 def proximal_newton(state: DualState, run: Run) -> None:
     """Run the method on ``state`` until it has converged or ``run`` ends it."""
-    with blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         try:
             _newton(state, run)
         except Ended as end:
