@@ -10,8 +10,8 @@ from scipy import sparse
 from hingeline import Hinge, LinearSVC, Logistic, SquaredEpsilonInsensitive, SquaredHinge, solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
-from hingeline.solvers import select
-from hingeline.solvers.newton import directions
+from hingeline.solvers import select, trend
+from hingeline.solvers.newton import directions, newton
 from hingeline.solvers.stop import Stop
 
 
@@ -59,6 +59,7 @@ def test_products_that_are_too_many_lose_nothing(monkeypatch, loss, exceeded):
     monkeypatch.setattr(select, "LARGEST_SAMPLED_FACTOR", 20)
     monkeypatch.setattr(select, "MOST", 1e-9)
     monkeypatch.setattr(select, "CLEARLY", 1e9)
+    monkeypatch.setattr(select, "HOPELESS", 1e9)
     monkeypatch.setattr(select, "EXCEEDED", exceeded)
     s = solve(X, y, loss(1.0), gap_tol=1e-4, random_state=0)
     engine = "newton" if loss is Hinge else "newton_cg"
@@ -66,6 +67,52 @@ def test_products_that_are_too_many_lose_nothing(monkeypatch, loss, exceeded):
     assert s.stop_reason == "gap_tol"
     alone = solve(X, y, loss(1.0), solver="hybrid", gap_tol=1e-4, random_state=0)
     assert s.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-4)
+
+
+def test_a_factor_backs_the_products_of_some_hundred_columns():
+    X = scattered(20_000, 700, 100)
+    easy, hard = phases(X, 1e-3, loss=SquaredHinge), phases(X, 100.0, loss=SquaredHinge)
+    assert [p.engine for p in easy] == ["hybrid", "newton_cg", "newton", "hybrid"]
+    assert [p.engine for p in hard] == ["newton_cg", "newton", "hybrid"]  # sweeps would be hopeless
+    assert 1.0 < hard[0].budget.products < 100.0
+
+
+def blurred(n=4000, d=600):
+    """Return columns that are nearly dependent, as neighbouring pixels are, and labels."""
+    rng = np.random.default_rng(3)
+    X = np.cumsum(rng.normal(size=(n, d)), axis=1) / np.sqrt(d)
+    return X, np.where(X[:, ::50].sum(axis=1) + rng.normal(size=n) > 0.0, 1.0, -1.0)
+
+
+def test_a_factor_goes_on_from_where_products_became_expensive(monkeypatch):
+    X, y = blurred()
+    starts = []
+
+    class Watched(newton.Smoothed):
+        def __init__(self, *args):
+            super().__init__(*args)
+            starts.append(self.primal)
+
+    monkeypatch.setattr(newton, "Smoothed", Watched)
+    s = solve(X, y, SquaredHinge(10.0), gap_tol=1e-6, random_state=0)
+    assert s.solver == "newton_cg+newton"
+    assert s.stop_reason == "gap_tol"
+    reached = s.history["objective"][s.history["engine"] == 0]
+    assert reached.size >= 1
+    assert starts == pytest.approx([reached[-1]], rel=1e-9)
+    alone = solve(X, y, SquaredHinge(10.0), solver="newton", gap_tol=1e-6)
+    assert s.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-6)
+
+
+def test_two_sweeps_tell_whether_rows_can_be_separated():
+    X = narrow(20_000, 40)
+    separable = np.where(X[:, 0] > 0.0, 1.0, -1.0)
+    mixed = np.where(X[:, 0] + np.random.default_rng(1).normal(size=len(X)) > 0.0, 1.0, -1.0)
+    by_sweeps = solve(X[np.abs(X[:, 0]) > 0.3], separable[np.abs(X[:, 0]) > 0.3], Hinge(100.0), gap_tol=1e-3)
+    by_newton = solve(X, mixed, Hinge(100.0), gap_tol=1e-3)
+    assert by_sweeps.solver == "hybrid"
+    assert by_newton.solver == "hybrid+newton"
+    assert np.count_nonzero(by_newton.history["engine"] == 0) == trend.TOLD
 
 
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])

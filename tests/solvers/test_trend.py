@@ -71,3 +71,11 @@ def test_a_long_trend_forgets_evenly():
         trend.add(10.0 * (k + 1), 1e9 * 0.999**k)
     # 1e9 * 0.999^k = 1 at k = 20712.9; the last sweep was number 9999.
     assert trend.steps_left() == pytest.approx(10.0 * (20712.9 - 9999), rel=1e-3)
+
+
+@pytest.mark.parametrize(("objectives", "is_over"), [([9.0], False), ([9.0, 9.0], True), ([9.0, 2.0, 9.0], False)])
+def test_an_objective_that_is_still_high_after_two_sweeps_is_hopeless(objectives, is_over):
+    account = Account(Budget(hopeless=3.0))
+    for objective in objectives:
+        account.see(objective)
+    assert account.is_spent(10.0) is is_over
