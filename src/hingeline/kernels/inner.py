@@ -2,7 +2,8 @@
 
 A kernel consists of many small functions, and numba compiles each of them as if Python might call it too: with a
 wrapper that unpacks Python objects, optimised on its own, and turned into machine code. The kernel that it becomes a
-part of is optimised as a whole anyway. Leaving that out halves the time of a first fit.
+part of is optimised as a whole anyway. Leaving that out halves the time of a first fit. For the same reason ``min`` and
+``max`` become instructions on the spot, not functions.
 
 This uses parts of numba that are not documented. They have been the same for years, and the tests run with the oldest
 and the newest version that we support.
@@ -13,10 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 from numba import _dynfunc
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_pass
 from numba.core.typed_passes import NativeLowering, PreLowerStripPhis
+from numba.core.untyped_passes import IRProcessing
+
+from .instructions import largest, least
 
 NOT_NEEDED = frozenset(
     (
@@ -35,6 +40,9 @@ NOT_NEEDED = frozenset(
         "dump_parfor_diagnostics",  # parallel=True
     )
 )
+
+
+INSTRUCTIONS = ((min, least), (max, largest))
 
 
 class KernelLibrary(JITCodeLibrary):
@@ -57,6 +65,25 @@ class InnerLibrary(KernelLibrary):
 
 def _library_of(kind: type[KernelLibrary], state: Any) -> KernelLibrary:
     return kind(state.targetctx.codegen(), state.func_id.func_qualname)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class UseInstructions(FunctionPass):
+    """Have the function call ``least`` and ``largest`` where it says ``min`` and ``max``."""
+
+    _name = "use_instructions"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:  # noqa: D102
+        for block in state.func_ir.blocks.values():
+            for assignment in block.find_insts(ir.Assign):
+                if isinstance(assignment.value, ir.Global):
+                    for function, instruction in INSTRUCTIONS:
+                        if assignment.value.value is function:
+                            assignment.value.value = instruction
+        return False
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -135,4 +162,5 @@ def _needed_steps(state: Any) -> Any:
     """Return numba's own steps without those for parts of Python that no kernel uses."""
     steps = DefaultPassBuilder.define_nopython_pipeline(state)
     steps.passes = [(step, text) for step, text in steps.passes if step.name() not in NOT_NEEDED]
+    steps.add_pass_after(UseInstructions, IRProcessing)
     return steps
