@@ -1,10 +1,13 @@
 """Functions of Python that become instructions of a kernel."""
 
+import os
+import sys
 from itertools import product
 from math import inf, nan
 
 import numba
 import numpy as np
+import processes
 import pytest
 from numba.core import event
 
@@ -69,3 +72,20 @@ def test_what_they_are_not_for_is_an_error():
 
     with pytest.raises(numba.TypingError):
         wrong(np.ones(3))
+
+
+LOADING = """
+import sys
+import numpy as np
+from hingeline.kernels.passes import squared_length
+print(squared_length(np.ones(3)), "hingeline.kernels.instructions" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_kernels_on_disk_are_loaded_without_them(tmp_path):
+    """They import much of numba."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    for expected in ("True", "False"):
+        done = processes.run([sys.executable, "-c", LOADING], env=environment)
+        assert done.stdout.split() == ["3.0", expected], done.stderr

@@ -21,8 +21,6 @@ from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_p
 from numba.core.typed_passes import NativeLowering, PreLowerStripPhis
 from numba.core.untyped_passes import IRProcessing
 
-from .instructions import largest, least
-
 NOT_NEEDED = frozenset(
     (
         "with_lifting",  # with blocks
@@ -40,9 +38,6 @@ NOT_NEEDED = frozenset(
         "dump_parfor_diagnostics",  # parallel=True
     )
 )
-
-
-INSTRUCTIONS = ((min, least), (max, largest))
 
 
 class KernelLibrary(JITCodeLibrary):
@@ -77,10 +72,12 @@ class UseInstructions(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:  # noqa: D102
+        from .instructions import largest, least
+
         for block in state.func_ir.blocks.values():
             for assignment in block.find_insts(ir.Assign):
                 if isinstance(assignment.value, ir.Global):
-                    for function, instruction in INSTRUCTIONS:
+                    for function, instruction in ((min, least), (max, largest)):
                         if assignment.value.value is function:
                             assignment.value.value = instruction
         return False
@@ -135,8 +132,17 @@ class MakeKnown(LoweringPass):
         return False
 
 
-class KernelCompiler(CompilerBase):
-    """numba's compiler, for functions that Python calls."""
+class Compiler(CompilerBase):
+    """numba's compiler, which knows our instructions: importing them takes a while, so kernels on disk do without."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        from . import instructions  # noqa: F401
+
+        super().__init__(*args, **kwargs)
+
+
+class KernelCompiler(Compiler):
+    """The compiler for functions that Python calls."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the steps."""
@@ -146,8 +152,8 @@ class KernelCompiler(CompilerBase):
         return [steps]
 
 
-class InnerCompiler(CompilerBase):
-    """numba's compiler, for functions that only kernels call."""
+class InnerCompiler(Compiler):
+    """The compiler for functions that only kernels call."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the steps."""

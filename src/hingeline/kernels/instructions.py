@@ -45,9 +45,7 @@ def _first_that(compare: Callable[..., Any]) -> Callable[..., Any]:
 
     def codegen(context: Any, builder: Any, own: Any, args: Any) -> Any:
         common = own.return_type
-        best, *others = (
-            context.cast(builder, arg, kind, common) for kind, arg in zip(own.args, args, strict=True)
-        )
+        best, *others = (context.cast(builder, arg, kind, common) for kind, arg in zip(own.args, args, strict=True))
         beats = context.get_function(compare, signature(types.boolean, common, common))
         for other in others:
             best = builder.select(beats(builder, (other, best)), other, best)
