@@ -7,6 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
+from hingeline.runtime import set_apart as module
 from hingeline.runtime import training_clock
 from hingeline.runtime.set_apart import set_apart
 
@@ -63,6 +64,8 @@ def test_garbage_is_collected_again_if_one_thread_leaves_while_another_enters(mo
         """The collector of garbage; between a question and what follows from the answer, the first thread leaves."""
 
         enable, disable = staticmethod(gc.enable), staticmethod(gc.disable)
+        freeze, unfreeze = staticmethod(gc.freeze), staticmethod(gc.unfreeze)
+        get_freeze_count = staticmethod(gc.get_freeze_count)
 
         @staticmethod
         def isenabled():
@@ -103,3 +106,39 @@ def test_a_fork_while_another_thread_is_inside_leaves_nothing_behind():
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert gc.isenabled()
+
+
+@pytest.fixture
+def collections():
+    """Return the generations that are collected in this thread, as it happens."""
+    seen = []
+
+    def note(phase, info):
+        seen.append(info["generation"])
+
+    gc.collect()
+    gc.callbacks.append(note)
+    yield seen
+    gc.callbacks.remove(note)
+
+
+@pytest.mark.parametrize("left", [0, 2])
+def test_what_was_made_is_not_looked_through_at_once(monkeypatch, collections, left):
+    monkeypatch.setattr(module, "_left", left)
+    with set_apart():
+        kept = [[] for _ in range(100_000)]
+    kept.append([])
+    assert bool(collections) == (left == 0)
+    assert module._left == max(0, left - 1)
+
+
+def test_what_the_program_has_frozen_stays_frozen(monkeypatch):
+    monkeypatch.setattr(module, "_left", 2)
+    gc.freeze()
+    try:
+        with set_apart():
+            pass
+        assert gc.get_freeze_count() > 0
+        assert module._left == 2
+    finally:
+        gc.unfreeze()

@@ -273,9 +273,9 @@ class DaskTraining(Training):
     def solution(self) -> Solution:  # noqa: D102
         return self._despite_losses(super().solution)
 
-    def _run_phase(self, phase: Phase) -> tuple[str, Certificate]:
+    def _run_phase(self, phase: Phase, goes_on: bool) -> tuple[str, Certificate]:
         run_phase = super()._run_phase
-        found = self._despite_losses(lambda: run_phase(phase))
+        found = self._despite_losses(lambda: run_phase(phase, goes_on))
         self._state.resumed = False
         return found
 

@@ -2,7 +2,8 @@
 
 A kernel consists of many small functions, and numba compiles each of them as if Python might call it too: with a
 wrapper that unpacks Python objects, optimised on its own, and turned into machine code. The kernel that it becomes a
-part of is optimised as a whole anyway. Leaving that out halves the time of a first fit.
+part of is optimised as a whole anyway. Leaving that out halves the time of a first fit. For the same reason ``min`` and
+``max`` become instructions on the spot, not functions.
 
 This uses parts of numba that are not documented. They have been the same for years, and the tests run with the oldest
 and the newest version that we support.
@@ -13,10 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from numba import _dynfunc
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_pass
 from numba.core.typed_passes import NativeLowering, PreLowerStripPhis
+from numba.core.untyped_passes import IRProcessing
 
 NOT_NEEDED = frozenset(
     (
@@ -57,6 +60,27 @@ class InnerLibrary(KernelLibrary):
 
 def _library_of(kind: type[KernelLibrary], state: Any) -> KernelLibrary:
     return kind(state.targetctx.codegen(), state.func_id.func_qualname)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class UseInstructions(FunctionPass):
+    """Have the function call ``least`` and ``largest`` where it says ``min`` and ``max``."""
+
+    _name = "use_instructions"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:  # noqa: D102
+        from .instructions import largest, least
+
+        for block in state.func_ir.blocks.values():
+            for assignment in block.find_insts(ir.Assign):
+                if isinstance(assignment.value, ir.Global):
+                    for function, instruction in ((min, least), (max, largest)):
+                        if assignment.value.value is function:
+                            assignment.value.value = instruction
+        return False
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -108,8 +132,17 @@ class MakeKnown(LoweringPass):
         return False
 
 
-class KernelCompiler(CompilerBase):
-    """numba's compiler, for functions that Python calls."""
+class Compiler(CompilerBase):
+    """numba's compiler, which knows our instructions: importing them takes a while, so kernels on disk do without."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        from . import instructions  # noqa: F401
+
+        super().__init__(*args, **kwargs)
+
+
+class KernelCompiler(Compiler):
+    """The compiler for functions that Python calls."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the steps."""
@@ -119,8 +152,8 @@ class KernelCompiler(CompilerBase):
         return [steps]
 
 
-class InnerCompiler(CompilerBase):
-    """numba's compiler, for functions that only kernels call."""
+class InnerCompiler(Compiler):
+    """The compiler for functions that only kernels call."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the steps."""
@@ -135,4 +168,5 @@ def _needed_steps(state: Any) -> Any:
     """Return numba's own steps without those for parts of Python that no kernel uses."""
     steps = DefaultPassBuilder.define_nopython_pipeline(state)
     steps.passes = [(step, text) for step, text in steps.passes if step.name() not in NOT_NEEDED]
+    steps.add_pass_after(UseInstructions, IRProcessing)
     return steps

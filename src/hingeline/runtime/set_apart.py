@@ -14,6 +14,7 @@ from .training_clock import standing_still
 _lock = Lock()
 _inside = 0  # calls of ``set_apart`` that have not returned, in all threads
 _was_enabled = True
+_left = 64  # times that new objects count as old: two per kernel, and a first fit needs up to thirty kernels
 
 
 @contextmanager
@@ -21,7 +22,8 @@ def set_apart() -> Iterator[None]:
     """Inside the block the clock of training stands still, Ctrl-C waits, and no garbage is collected.
 
     An exception in the middle of LLVM's work would break later compilations. Importing numba and what it needs to
-    compile makes many objects, which stay: looking for garbage among them takes two fifths of that time.
+    compile makes many objects, most of which stay: looking for garbage among them takes two fifths of that time. They
+    count as old afterwards, or the search would begin with the next object that anybody makes (``_let_all_be_old``).
     """
     with standing_still(), held_back(), _uncollected():
         yield
@@ -42,7 +44,21 @@ def _uncollected() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0 and _was_enabled:
+                _let_all_be_old()
                 gc.enable()
+
+
+def _let_all_be_old() -> None:
+    """Have new objects looked at when all objects are, not at once; nothing happens if the program has frozen some.
+
+    Each kernel leaves a megabyte of garbage, which then stays for a while. So this is for the first fit of a process,
+    not for one that compiles kernels by the hundred.
+    """
+    global _left
+    if _left > 0 and gc.get_freeze_count() == 0:
+        _left -= 1
+        gc.freeze()
+        gc.unfreeze()
 
 
 def _begin_anew() -> None:

@@ -61,7 +61,7 @@ def visit_active(
     for k in range(np.uint64(begin), np.uint64(end)):
         if k + RECORD_AHEAD < np.uint64(I.size):
             look_ahead(rows, alpha, y, w, I, k)
-        i = I[k]
+        i = np.uint64(I[k])  # so that all kernels that a fit needs share one ``dot``
         if p[i] < 0.0:
             continue
         steps += 1
