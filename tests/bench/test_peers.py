@@ -134,7 +134,7 @@ def test_the_intercept_is_another_problem(tiny, tmp_path, monkeypatch):
     ran = []
     monkeypatch.setattr("hingeline.bench.peers.run_job", lambda job: ran.append(job["intercept"]) or [BOUNDS])
     for intercept in (False, True, True):
-        list(PeerBench(Settings(targets=(1e-3,), intercept=intercept), tmp_path).cells(tiny, 1.0, ["auto"]))
+        list(PeerBench(Settings(targets=(1e-3,), intercept=intercept), tmp_path).cells(tiny, 1.0, ["sklearn"]))
     assert ran == [False, False, True, True]  # optimum and ladder, once each
 
 
@@ -192,11 +192,52 @@ def test_what_was_late_is_not_run_at_larger_C(tiny, tmp_path, monkeypatch):
 
     monkeypatch.setattr("hingeline.bench.peers.run_job", late_from_1)
     bench = PeerBench(Settings(targets=(1e-3,), skip_late=True), tmp_path)
-    found = [cells[0] for C in (0.1, 1.0, 10.0) for cells in bench.cells(tiny, C, ["auto"])]
+    found = [cells[0] for C in (0.1, 1.0, 10.0) for cells in bench.cells(tiny, C, ["sklearn"])]
     assert [cell.status for cell in found] == ["ok", "deadline", "skipped"]
-    assert jobs == [0.1, 0.1, 1.0, 1.0, 10.0]
+    assert jobs == [0.1, 0.1, 1.0, 1.0]  # the optimum, then the solver
     assert peer_text(found[-1]) == "not run"
-    assert legend(found)[-1].startswith("not run: late at a smaller C")
+    assert legend(found)[-1].startswith("not run: late or capped at a smaller C")
+
+
+def test_what_was_capped_is_not_run_at_larger_C(tiny, tmp_path, monkeypatch):
+    capped = run(1e-3, 0.1, 2.0, capped=True)
+    monkeypatch.setattr("hingeline.bench.peers.run_job", lambda job: [BOUNDS] if job["kind"] == "optimum" else [capped])
+    bench = PeerBench(Settings(targets=(1e-3,), skip_late=True), tmp_path)
+    found = [cells[0].status for C in (0.1, 1.0) for cells in bench.cells(tiny, C, ["liblinear"])]
+    assert found == ["capped", "skipped"]
+
+
+def test_where_no_peer_runs_hingelines_own_certificate_is_enough(tiny, tmp_path, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(
+        "hingeline.bench.peers.run_job", lambda job: jobs.append(job["kind"]) or [run(1e-3, 0.1, 100.0)]
+    )
+    ((found,),) = PeerBench(Settings(targets=(1e-3,)), tmp_path).cells(tiny, 1.0, ["auto"])
+    assert jobs == ["ladder"]
+    assert (found.status, found.optimum_gap) == ("ok", pytest.approx(1e-3))
+    assert found.suboptimality == pytest.approx(1e-3, rel=0.01)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_seconds_of_the_first_solver_limit_the_others(tiny, three, tmp_path, monkeypatch, jobs):
+    deadlines = {}
+
+    def job_done(job):
+        if job["kind"] == "optimum":
+            return [BOUNDS]
+        deadlines[job["source"], job["solver"], job["C"]] = job["deadline"]
+        return [run(1e-3, 4.0 * job["C"], 1.0)]
+
+    monkeypatch.setattr("hingeline.bench.peers.run_job", job_done)
+    bench = PeerBench(Settings(targets=(1e-3,), deadline=60.0, times=5.0, jobs=jobs), tmp_path)
+    Cs, solvers = (0.01, 1.0, 10.0), ["auto", "sklearn"]
+    if jobs > 1:
+        assert len(list(bench.run_ahead([tiny, three], Cs, solvers))) == 12
+    for dataset in (tiny, three):
+        for C in Cs:
+            assert len(list(bench.cells(dataset, C, solvers))) == 2
+        assert [deadlines[dataset.source, "auto", C] for C in Cs] == [60.0] * 3
+        assert [deadlines[dataset.source, "sklearn", C] for C in Cs] == [2.0, 20.0, 60.0]
 
 
 def test_several_processes_at_a_time(tiny, three, tmp_path, monkeypatch):
@@ -215,9 +256,9 @@ def test_several_processes_at_a_time(tiny, three, tmp_path, monkeypatch):
         ["auto", "sklearn"],
     )
     assert len(list(bench.run_ahead([tiny, three], Cs, solvers))) == 12
-    assert len(jobs) == len(set(jobs)) == 6 + 8
+    assert len(jobs) == len(set(jobs)) == 4 + 8  # four optima: at the largest C no solver runs
     assert not any(kind == "ladder" and C == 10.0 for kind, _, _, C in jobs)
     for dataset in (tiny, three):
         for C, status in zip(Cs, ("skipped", "deadline", "ok"), strict=True):
             assert [cell.status for (cell,) in bench.cells(dataset, C, solvers)] == [status] * 2
-    assert len(jobs) == 14
+    assert len(jobs) == 12

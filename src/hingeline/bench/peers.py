@@ -5,17 +5,21 @@ here, and D is a certified lower bound of the optimum, computed once by hingelin
 certified gap reaches the target. Others have no such rule: they are run with smaller and smaller values of their own
 tolerance, and the first run that is good enough counts, as if its user had known which tolerance to choose. With more
 than two classes, P, D and seconds are sums over one binary problem per class.
+
+Where no other solver runs, hingeline's own certificate is the only bound that is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf, nan
 from pathlib import Path
 from statistics import median
+from threading import Lock
 from typing import Any
 
 from .datasets import Dataset
@@ -27,6 +31,8 @@ OPTIMUM_TIME = 3.0  # times the deadline, for the optimum that all solvers are c
 OPTIMUM_GAP = 0.01  # of the tightest target: how far apart the bounds of that optimum may be
 BELOW_OPTIMUM = -1e-9  # suboptimality that no weights have: a solver with another objective
 SKIPPED = {"event": "skipped"}
+LEAST_DEADLINE = 2.0  # seconds, however fast the first solver was
+GIVEN_UP = ("deadline", "capped")  # a solver with such a cell is not likely to do better at a larger C
 FAR_FROM_OPTIMUM = 0.1  # a solver that is as far at its tightest tolerance has another objective
 
 
@@ -39,9 +45,10 @@ class Settings:
     deadline: float = 120.0
     repeat: int = 1
     intercept: bool = False
-    skip_late: bool = False  # a solver that was late at some C does not run at larger ones
+    skip_late: bool = False  # a solver that was late (or capped) at some C does not run at larger ones
     penalty: str = "l2"
     jobs: int = 1  # processes at a time
+    times: float = inf  # what a solver may take, in multiples of the first solver's seconds
 
     @property
     def optimum_gap(self) -> float:
@@ -67,6 +74,9 @@ class Optimum:
         return (self.primal - self.dual) / self.primal
 
 
+UNKNOWN = Optimum(inf, 0.0)
+
+
 @dataclass(frozen=True)
 class Cell:
     """What one solver did for one target.
@@ -75,7 +85,8 @@ class Cell:
     ----------
     status : str
         "ok"; "deadline"; "capped" (a limit of iterations that cannot be lifted); "missed" (the tightest tolerance was
-        not good enough); "other objective?"; "unsupported"; "failed"; "skipped" (late at a smaller C, so not run).
+        not good enough); "other objective?"; "unsupported"; "failed"; "skipped" (late or capped at a smaller C, so not
+        run).
     seconds, suboptimality, tolerance : float
         Of the run that met the target, else of the best one; NaN if there was none.
     """
@@ -105,56 +116,77 @@ class PeerBench:
         problem, older = ("source", "C", "loss", "intercept", "penalty"), {"intercept": False, "penalty": "l2"}
         self.runs = Store(out / "peers.jsonl", (*problem, "solver", "targets", "repeat"), older)
         self.optima = Store(out / "optima.jsonl", (*problem, "gap"), older | {"gap": 1e-7})
-        self._late_from: dict[tuple[str, str], float] = {}  # the C at which a solver was late, by data set and solver
+        self._given_up: dict[tuple[str, str], float] = {}  # from which C on, by data set and solver
+        self._finding = defaultdict[tuple[str, float], Lock](Lock)  # held while an optimum is being found
 
     def cells(self, dataset: Dataset, C: float, solvers: Sequence[str]) -> Iterator[list[Cell]]:
         """Yield the cells of each solver in turn, one per target."""
-        optimum = self._optimum(dataset, C)
+        runs_peer = any(not make_solver(name).certifies and not self._is_given_up(dataset, C, name) for name in solvers)
+        deadline = self.settings.deadline
         for solver in solvers:
-            yield self._cells_of(dataset, C, solver, optimum)
+            found = self._cells_of(dataset, C, solver, deadline, bounded=runs_peer)
+            if solver == solvers[0]:
+                deadline = self._deadline_after(found)
+            yield found
 
     def run_ahead(self, datasets: Sequence[Dataset], Cs: Sequence[float], solvers: Sequence[str]) -> Iterator[None]:
         """Do what ``cells`` would do, several processes at a time, and keep it; yield once for each cell that is done.
 
         A solver takes one C of a data set after the other, so that it is known at which it was late, and its cells are
-        counted when it is done with all of them. Optima go first: no solver then waits for one that has not begun.
+        counted when it is done with all of them. The first solver goes first if its seconds decide how long the others
+        may take.
         """
         for dataset in datasets:
             dataset.parsed(self.out / "data")
         with ThreadPoolExecutor(self.settings.jobs) as pool:
-            optima = {(dataset, C): pool.submit(self._optimum, dataset, C) for dataset in datasets for C in sorted(Cs)}
-            chains = [pool.submit(self._chain, d, sorted(Cs), solver, optima) for solver in solvers for d in datasets]
+            first = [pool.submit(self._chain, d, sorted(Cs), solvers[0]) for d in datasets]
+            others = [
+                pool.submit(self._chain, d, sorted(Cs), solver, deadlines)
+                for solver in solvers[1:]
+                for d, deadlines in zip(datasets, first, strict=True)
+            ]
             try:
-                for chain in as_completed(chains):
-                    yield from chain.result()
+                for chain in as_completed([*first, *others]):
+                    yield from [None] * len(chain.result())
             finally:
                 pool.shutdown(cancel_futures=True)
 
     def _chain(
-        self,
-        dataset: Dataset,
-        Cs: Sequence[float],
-        solver: str,
-        optima: Mapping[tuple[Dataset, float], Future[Optimum]],
-    ) -> list[None]:
-        for C in Cs:
-            self._cells_of(dataset, C, solver, optima[dataset, C].result())
-        return [None] * len(Cs)
+        self, dataset: Dataset, Cs: Sequence[float], solver: str, first: Future[list[float]] | None = None
+    ) -> list[float]:
+        """Run a solver at one C after the other; returns how long others may take, as the ``first`` one has told."""
+        deadlines = [self.settings.deadline] * len(Cs) if first is None else first.result()
+        found = [self._cells_of(dataset, C, solver, d) for C, d in zip(Cs, deadlines, strict=True)]
+        return [self._deadline_after(cells) for cells in found]
+
+    def _deadline_after(self, found: list[Cell]) -> float:
+        """Return the deadline of the other solvers, now that the first one is done."""
+        seconds = max((cell.seconds for cell in found if cell.status == "ok"), default=inf)
+        return min(self.settings.deadline, max(LEAST_DEADLINE, self.settings.times * seconds))
+
+    def _is_given_up(self, dataset: Dataset, C: float, solver: str) -> bool:
+        return self.settings.skip_late and self._given_up.get((dataset.name, solver), inf) < C
 
     def _job(self, dataset: Dataset, C: float) -> Record:
         s, data = self.settings, str(dataset.parsed(self.out / "data"))
         problem = {"loss": s.loss, "intercept": s.intercept, "penalty": s.penalty}
         return {"source": dataset.source, "data": data, "C": C, **problem}
 
-    def _cells_of(self, dataset: Dataset, C: float, solver: str, optimum: Optimum) -> list[Cell]:
+    def _cells_of(self, dataset: Dataset, C: float, solver: str, deadline: float, bounded: bool = False) -> list[Cell]:
+        """Return a solver's cells, one per target; ``bounded`` asks for the optimum though it certifies its own."""
         s, job = self.settings, self._job(dataset, C)
-        if s.skip_late and self._late_from.get((dataset.name, solver), inf) < C:
-            record = job | {"dataset": dataset.name, "solver": solver, "deadline": s.deadline, "events": [SKIPPED]}
+        certifies = make_solver(solver).certifies
+        if self._is_given_up(dataset, C, solver):
+            record = job | {"dataset": dataset.name, "solver": solver, "deadline": deadline, "events": [SKIPPED]}
+            optimum = UNKNOWN
         else:
-            record = self._record(dataset, job, solver, optimum)
+            optimum = self._optimum(dataset, C) if bounded or not certifies else UNKNOWN
+            record = self._record(dataset, job, solver, deadline, optimum)
+            if optimum is UNKNOWN:
+                optimum = certified(record)
         found = [judge(record, optimum, target) for target in s.targets]
-        if any(cell.status == "deadline" for cell in found):
-            self._late_from.setdefault((dataset.name, solver), C)
+        if any(cell.status in GIVEN_UP for cell in found):
+            self._given_up.setdefault((dataset.name, solver), C)
         return found
 
     def _optimum(self, dataset: Dataset, C: float) -> Optimum:
@@ -162,29 +194,39 @@ class PeerBench:
         job = self._job(dataset, C) | {"gap": self.settings.optimum_gap}
         deadline = OPTIMUM_TIME * self.settings.deadline
         key = {name: job[name] for name in self.optima.key}
-        record = self.optima.find(deadline, **key)
-        if record is None:
-            events = run_job(job | {"kind": "optimum", "deadline": deadline})
-            bounds = [event for event in events if event["event"] == "optimum"]
-            if not bounds:
-                raise ValueError(f"{dataset.name}, C {job['C']:g}: no bound of the optimum ({events[-1:]}).")
-            optimum = Optimum(min(e["primal"] for e in bounds), max(e["dual"] for e in bounds))
-            finished = events[-1]["event"] == "optimum" and not events[-1]["timed_out"]
-            record = key | {"primal": optimum.primal, "dual": optimum.dual, "deadline": deadline, "finished": finished}
-            self.optima.add(record)
+        with self._finding[dataset.name, C]:
+            record = self.optima.find(deadline, **key)
+            if record is None:
+                events = run_job(job | {"kind": "optimum", "deadline": deadline})
+                bounds = [event for event in events if event["event"] == "optimum"]
+                if not bounds:
+                    raise ValueError(f"{dataset.name}, C {job['C']:g}: no bound of the optimum ({events[-1:]}).")
+                best = {"primal": min(e["primal"] for e in bounds), "dual": max(e["dual"] for e in bounds)}
+                finished = events[-1]["event"] == "optimum" and not events[-1]["timed_out"]
+                record = key | best | {"deadline": deadline, "finished": finished}
+                self.optima.add(record)
         return Optimum(record["primal"], record["dual"])
 
-    def _record(self, dataset: Dataset, job: Record, solver: str, optimum: Optimum) -> Record:
+    def _record(self, dataset: Dataset, job: Record, solver: str, deadline: float, optimum: Optimum) -> Record:
         s = self.settings
         job = job | {"solver": solver, "targets": list(s.targets), "repeat": s.repeat}
         key = {name: job[name] for name in self.runs.key}
-        record = self.runs.find(s.deadline, **key)
+        record = self.runs.find(deadline, **key)
         if record is None:
-            events = run_job(job | {"kind": "ladder", "deadline": s.deadline, "dual": optimum.dual})
+            events = run_job(job | {"kind": "ladder", "deadline": deadline, "dual": optimum.dual})
             late = any(event["event"] == "killed" or event.get("timed_out") for event in events)
-            record = key | {"dataset": dataset.name, "deadline": s.deadline, "finished": not late, "events": events}
+            record = key | {"dataset": dataset.name, "deadline": deadline, "finished": not late, "events": events}
             self.runs.add(record)
         return record
+
+
+def certified(record: Record) -> Optimum:
+    """Return the bounds that a solver has certified by itself; its tolerance is a relative gap, (P - D) / P."""
+    runs = [run for run in _runs(record["events"]) if not run["timed_out"]]
+    if not runs:
+        return UNKNOWN
+    best = min(runs, key=lambda run: run["tolerance"])
+    return Optimum(best["objective"], best["objective"] * (1.0 - best["tolerance"]))
 
 
 def judge(record: Record, optimum: Optimum, target: float) -> Cell:

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timezone
-from math import nan
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ def command_of(settings: Settings, solvers: Iterable[str], datasets: Iterable[Da
     words += [*["--penalty", "l1"] * (s.penalty == "l1"), *["--intercept"] * s.intercept]
     words += ["--subopt", *(f"{target:g}" for target in s.targets), "--repeat", str(s.repeat)]
     words += ["--deadline", f"{s.deadline:g}", *["--skip-late"] * s.skip_late]
-    words += ["--jobs", str(s.jobs)] * (s.jobs > 1)
+    words += ["--times", f"{s.times:g}"] * isfinite(s.times) + ["--jobs", str(s.jobs)] * (s.jobs > 1)
     words += ["--peers", *solvers, "--datasets", *(dataset.name for dataset in datasets)]
     return shlex.join([*words, "--c", *(f"{C:g}" for C in Cs)])
 

@@ -32,7 +32,7 @@ LEGEND = {
     "other objective?": "other?: better than the certified optimum, or far from it at its tightest tolerance",
     "unsupported": "n/a: does not take this loss or data",
     "failed": "failed: see the CSV file for its message",
-    "skipped": "not run: late at a smaller C (--skip-late)",
+    "skipped": "not run: late or capped at a smaller C (--skip-late)",
 }
 LOOSE = "! the optimum is certified only to more than a tenth of the target: suboptimalities are upper bounds"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from .bench_common import PEER_DATA, add_common, advance, datasets_of, plot, say_kept
@@ -45,7 +46,16 @@ def add_parser(kinds: Any, run: Any) -> None:
         metavar="N",
         help="runs whose median is shown; short runs are repeated more often",
     )
-    peers.add_argument("--skip-late", action="store_true", help="once a solver is late, do not run it at larger C")
+    peers.add_argument(
+        "--skip-late", action="store_true", help="once a solver is late or capped, do not run it at larger C"
+    )
+    peers.add_argument(
+        "--times",
+        type=positive_float,
+        default=inf,
+        metavar="N",
+        help="also stop a solver after N times the seconds of the first one, but not before two seconds",
+    )
     peers.add_argument(
         "--jobs",
         type=positive_int,
@@ -66,7 +76,7 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
     solvers = _installed(args.peers, args.loss, args.penalty)
     datasets = datasets_of(args, PEER_DATA)
     goal = args.loss, tuple(args.subopt), args.deadline, args.repeat, args.intercept, args.skip_late, args.penalty
-    bench = PeerBench(Settings(*goal, jobs=args.jobs), args.out)
+    bench = PeerBench(Settings(*goal, jobs=args.jobs, times=args.times), args.out)
     command = results.command_of(bench.settings, solvers, datasets, args.c)
     name = bench.settings.name
     cells: list[peers.Cell] = []
