@@ -24,10 +24,12 @@ def solve_exactly(quadratic: DenseQuadratic, goal: float, most: int) -> float:
         if A.size == 0:
             break
         slope = G[A] + l1[A] * signs
-        d = solve_scaled(H[np.ix_(A, A)], -slope)
-        t, stopped = line_minimum(float(slope @ d), float(d @ (H[np.ix_(A, A)] @ d)), z[A], d, l1[A])
+        K = H[np.ix_(A, A)]
+        d = solve_scaled(K.copy(), -slope)
+        curvature = float(d @ (K @ d))
+        t, stopped = line_minimum(float(slope @ d), curvature, z[A], d, l1[A])
         moved = t * d
-        gained = -t * float(slope @ d) - 0.5 * float(moved @ (H[np.ix_(A, A)] @ moved))
+        gained = -t * float(slope @ d) - 0.5 * t * t * curvature
         if not gained > 0.0:  # rounding
             break
         gain += gained
