@@ -129,7 +129,7 @@ class Penalised:
 
     def place(self, w: Vector) -> None:
         """Go to w; call ``expand`` afterwards."""
-        self._drift = 0.0
+        self._drift, self._proposed = 0.0, None
         self.w[:] = w
         self.f[:] = self.products.times(self.w)
 
@@ -138,11 +138,14 @@ class Penalised:
         self.place(self.w)
         self.expand()
 
-    def propose(self, u: Vector) -> None:
+    def propose(self, u: Vector | None) -> None:
         """Keep the dual variables that the model of a step proposes, which adds u to the scores; before the step.
 
-        With the exact minimum of the model they are feasible, unless a variable leaves its box on the way.
+        With the exact minimum of the model they are feasible, unless a variable leaves its box on the way. None: none.
         """
+        self._proposed = None
+        if u is None:
+            return
         side = np.sign(self.r)
         r = side * np.clip(side * (self.r + self.h * u), 0.0, self._most)
         self._proposed = Slopes(r, np.empty_like(self.g))
@@ -169,7 +172,7 @@ class Penalised:
         here = Slopes(self.r, self.g)
         if self._proposed is None:
             return here
-        return min(self._proposed, here, key=lambda slopes: self._excess(slopes.g))
+        return min(here, self._proposed, key=lambda slopes: self._excess(slopes.g))
 
     def certify_afresh(self, pace: Pace) -> Certificate:
         """Return the certificate of w with recomputed scores: that of the model, if nothing moves any more.

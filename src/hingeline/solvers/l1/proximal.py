@@ -74,8 +74,8 @@ class ProximalNewton:
         d[S] = z - primal.w[S]
         was_careful = primal.caution == 1.0
         u = primal.products.times(d) if u is None else u
-        if self._careful and self._seen.gain <= NEAR_END * primal.asked * primal.objective:
-            primal.propose(u)
+        is_near = self._careful and self._seen.gain <= NEAR_END * primal.asked * primal.objective
+        primal.propose(u if is_near else None)
         if self._by_pieces:
             self._margin = max(0.5 * min(self._margin, FAR), float(np.quantile(np.abs(u), MOST_ROWS)))
         tau, is_blind = self._move(d, u)
