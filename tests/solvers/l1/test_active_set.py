@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hingeline.solvers.l1.active_set import line_minimum, solve_exactly
+from hingeline.solvers.l1.active_set import MOST_CHANGES, Inverse, line_minimum, solve_exactly
 from hingeline.solvers.l1.quadratic import DenseQuadratic
 
 
@@ -53,3 +53,36 @@ def test_the_lowest_point_of_a_line():
             t, at_zero = line_minimum(slope, curvature, z, d, l1)
             assert t == pytest.approx(ts[np.argmin(value(ts))], abs=1e-4)
             assert at_zero == -1 or z[at_zero] + t * d[at_zero] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_inverse_follows_columns_that_come_and_go(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 40)) * 10.0 ** rng.integers(-3, 3, 40)
+    H, wanted = X.T @ X, rng.random(40) < 0.5
+    inverse = Inverse(H)
+    inverse.solve(np.flatnonzero(wanted), np.ones(np.count_nonzero(wanted)))
+    monkeypatch.setattr("hingeline.solvers.l1.active_set.solve_scaled", None)  # nothing is solved afresh
+    monkeypatch.setattr(inverse, "_invert", None)
+    for _ in range(30):
+        wanted[rng.integers(0, 40, rng.integers(1, MOST_CHANGES))] ^= True
+        A = np.flatnonzero(wanted)
+        b = rng.normal(size=A.size) * np.sqrt(np.diag(H))[A]
+        d = inverse.solve(A, b)
+        scale = np.sqrt(np.diag(H))
+        expected = np.zeros(40)
+        expected[A] = np.linalg.solve(H[np.ix_(A, A)] / np.outer(scale[A], scale[A]), b / scale[A]) / scale[A]
+        np.testing.assert_allclose(d * scale, expected * scale, atol=1e-6 * np.abs(expected * scale).max())
+
+
+def test_an_inverse_of_dependent_columns_gives_descent_directions():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(5, 12))
+    H = X.T @ X
+    inverse, A = Inverse(H), np.arange(12)
+    for _ in range(12):
+        b = rng.normal(size=A.size)
+        d = inverse.solve(A, b)
+        assert np.isfinite(d).all()
+        assert d[A] @ b > 0.0
+        A = np.delete(A, 0) if A.size > 8 else np.arange(12)

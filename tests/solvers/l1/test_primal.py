@@ -7,12 +7,13 @@ import pytest
 from problems import classification
 from truth import complaints
 
-from hingeline import LinearSVC, LogisticRegression, SquaredHinge
+from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.runtime.pace import Pace, do_nothing
 from hingeline.solvers.l1.penalised import Penalised
 from hingeline.solvers.l1.primal import train_primal
+from hingeline.solvers.l1.proximal import ProximalNewton
 from hingeline.solvers.shards.sample import chosen_rows
 from hingeline.solvers.stop import Stop
 
@@ -137,3 +138,47 @@ def test_a_sample_of_the_rows_is_only_a_start(misleads):
         assert found.certificate.gap <= 1e-8
     np.testing.assert_allclose(sampled.w, plain.w, atol=1e-4)
     assert misleads or sampled.n_iter < plain.n_iter
+
+
+def rare_positives():
+    """Return a problem over columns of zeros and ones in which few labels are positive: many steps lead away from 0."""
+    rng = np.random.default_rng(8)
+    X = (rng.random((3000, 20)) < 0.2).astype(np.float64)
+    y = np.where(X[:, 0] * X[:, 1] * (rng.random(3000) < 0.9) > 0.0, 1.0, -1.0).astype(np.float32)
+    return make_problem(read_data(X), y, None, Logistic(3.0))
+
+
+def test_what_a_model_proposes_certifies_sooner_and_is_feasible(monkeypatch):
+    problem, how = rare_positives(), {"columns": None, "seed": 0}
+    found = train_primal(problem, "hybrid", Stop(gap_tol=1e-4), **how)
+    alpha, X = found.alpha, problem.data.rows.X
+    assert found.certificate.gap <= 1e-4
+    assert 0.0 <= alpha.min()
+    assert alpha.max() <= 3.0
+    assert np.abs((alpha * problem.y) @ X).max() <= 1.0 + 1e-12
+    share = alpha / 3.0
+    entropy = -(share * np.log(share) + (1.0 - share) * np.log1p(-share))
+    assert found.certificate.dual == pytest.approx(3.0 * entropy.sum(), rel=1e-9)
+    monkeypatch.setattr(Penalised, "propose", lambda primal, u: None)
+    assert found.n_iter < train_primal(problem, "hybrid", Stop(gap_tol=1e-4), **how).n_iter
+
+
+def test_a_step_goes_on_where_the_loss_falls_like_an_exponential(monkeypatch):
+    problem, how = rare_positives(), {"columns": None, "seed": 0}
+    found = train_primal(problem, "hybrid", Stop(gap_tol=1e-3), **how)
+    monkeypatch.setattr(ProximalNewton, "_longer", lambda newton, d, u, at, change, slope, caution: (1.0, change))
+    assert found.n_iter < train_primal(problem, "hybrid", Stop(gap_tol=1e-3), **how).n_iter
+
+
+def test_the_certificate_of_the_last_step_is_that_of_the_model(monkeypatch):
+    """Scores are not computed again if rounding by so few steps cannot matter, and are if it might."""
+    problem, how, calls = rare_positives(), {"columns": None, "seed": 0}, []
+    refresh = Penalised.refresh
+    monkeypatch.setattr(Penalised, "refresh", lambda primal: (calls.append(1), refresh(primal))[1])
+    found = train_primal(problem, "hybrid", Stop(gap_tol=1e-3), **how)
+    assert not calls
+    X, y = problem.data.rows.X, problem.y
+    objective = np.abs(found.w).sum() + 3.0 * np.logaddexp(0.0, -y * (X @ found.w)).sum()
+    assert found.certificate.primal == pytest.approx(objective, rel=1e-13)
+    train_primal(problem, "hybrid", Stop(gap_tol=1e-13), **how)
+    assert calls

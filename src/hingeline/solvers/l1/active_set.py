@@ -9,33 +9,106 @@ each other. (Feature-sign search; Lee, Battle, Raina and Ng, 2006.)
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import lapack
 
-from ...kernels.types import Indices, Vector
+from ...kernels.types import Flags, Indices, Matrix, Vector
 from ..newton_equation import solve_scaled
 from .quadratic import DenseQuadratic
+
+MOST_CHANGES = 8  # rows and columns up to which an inverse is brought up to date
+ACCURATE, RIDGE = 1e-6, 1e-9  # of a solution; share of the diagonal that makes dependent columns independent
 
 
 def solve_exactly(quadratic: DenseQuadratic, goal: float, most: int) -> float:
     """Minimise the model to violations of ``goal`` times a column's scale, in ``most`` steps; returns the gain."""
     H, G, l1, z, _ = quadratic
     began_at, G_there, gain = z.copy(), G.copy(), 0.0
+    inverse = Inverse(H)
     for _ in range(most):
         A, signs = _those_that_move(quadratic, goal)
         if A.size == 0:
             break
         slope = G[A] + l1[A] * signs
-        d = solve_scaled(H[np.ix_(A, A)], -slope)
-        t, stopped = line_minimum(float(slope @ d), float(d @ (H[np.ix_(A, A)] @ d)), z[A], d, l1[A])
-        moved = t * d
-        gained = -t * float(slope @ d) - 0.5 * float(moved @ (H[np.ix_(A, A)] @ moved))
+        d = inverse.solve(A, -slope)
+        curvature = float(d @ (H @ d))
+        t, stopped = line_minimum(float(slope @ d[A]), curvature, z[A], d[A], l1[A])
+        gained = -t * float(slope @ d[A]) - 0.5 * t * t * curvature
         if not gained > 0.0:  # rounding
             break
         gain += gained
-        z[A] += moved
+        z += t * d
         if stopped >= 0:
             z[A[stopped]] = 0.0
         G[:] = G_there + H @ (z - began_at)
     return gain
+
+
+class Inverse:
+    """Solves systems of some rows and columns of H, which change by a few from one system to the next.
+
+    M, the inverse over these rows and columns and zero elsewhere, is brought up to date, which costs far less than a
+    factorisation. A ridge makes dependent columns independent. Where M is inaccurate, a system is solved afresh.
+    """
+
+    def __init__(self, H: Matrix) -> None:
+        self._H, self._ridged = H, H.copy()
+        self._ridged.flat[:: len(H) + 1] *= 1.0 + RIDGE
+        self._M, self._in = np.zeros_like(H), np.zeros(len(H), dtype=bool)
+
+    def solve(self, A: Indices, b: Vector) -> Vector:
+        """Return d with H[A, A] d[A] = b, and zeros elsewhere; a descent direction if H is singular there."""
+        rhs, wanted = np.zeros(len(self._H)), np.zeros(len(self._H), dtype=bool)
+        rhs[A], wanted[A] = b, True
+        if self._bring_to(wanted):
+            d = self._M @ rhs
+            d += self._M @ self._left(rhs, d)
+            if np.abs(self._left(rhs, d)).max() <= ACCURATE * np.abs(b).max() and d @ rhs > 0.0:
+                return d
+        self._in[:] = False
+        d = np.zeros_like(rhs)
+        d[A] = solve_scaled(self._H[np.ix_(A, A)], b)
+        return d
+
+    def _left(self, rhs: Vector, d: Vector) -> Vector:
+        return np.where(self._in, rhs - self._ridged @ d, 0.0)
+
+    def _bring_to(self, wanted: Flags) -> bool:
+        """Make M the inverse over the rows and columns that are wanted; tells whether that was possible."""
+        leaving, joining = np.flatnonzero(self._in & ~wanted), np.flatnonzero(wanted & ~self._in)
+        if leaving.size + joining.size > MOST_CHANGES:
+            return self._invert(wanted)
+        for j in leaving.tolist():
+            column = self._M[j].copy()
+            self._M -= np.outer(column, column / column[j])
+            self._M[j] = self._M[:, j] = 0.0
+            self._in[j] = False
+        for j in joining.tolist():
+            b = np.where(self._in, self._ridged[j], 0.0)
+            column = self._M @ b
+            left = float(self._ridged[j, j] - b @ column)
+            if not left > 0.0:  # rounding
+                return False
+            column[j] = -1.0
+            self._M += np.outer(column, column / left)
+            self._in[j] = True
+        return True
+
+    def _invert(self, wanted: Flags) -> bool:
+        A = np.flatnonzero(wanted)
+        K = self._ridged[np.ix_(A, A)]
+        if not (K.diagonal() > 0.0).all():
+            return False
+        scale = 1.0 / np.sqrt(K.diagonal())
+        upper, info = lapack.dpotrf((K * scale * scale[:, None]).T, lower=False)
+        if info == 0:
+            upper, info = lapack.dpotri(upper, lower=False)
+        if info != 0:
+            return False
+        upper = np.triu(upper)
+        self._M[:] = 0.0
+        self._M[np.ix_(A, A)] = (upper + np.triu(upper, 1).T) * scale * scale[:, None]
+        self._in[:] = wanted
+        return True
 
 
 def _those_that_move(quadratic: DenseQuadratic, goal: float) -> tuple[Indices, Vector]:

@@ -24,6 +24,7 @@ from .dual_point import DualPoints, Point
 from .expansion import Expansion, RowLosses, expand, row_terms
 from .products import ByColumns, ByRows, Products
 
+DRIFT, NO_NOISE = 8.0, 1e-3  # roundings in a score that add up; share of the gap asked for that does not matter
 FINE_GAP = 1e-4  # gap up to which no dual point is corrected
 LEAST_ROUNDS, MOST_ROUNDS, FINER = 6, 12, 0.01  # of fitting a dual point; share of the gap that is worth aiming at
 
@@ -57,7 +58,10 @@ class Penalised:
         self._dual_points = DualPoints(problem.data, most, l1, l2, self.products, self.pace)
         self._best_point: Point | None = None
         self._best_dual = -inf  # its value, which does not depend on w
+        self._proposed: Slopes | None = None  # of the dual variables that the model of the last step proposes
         self.asked = 0.0  # relative gap at which the run may end
+        self._drift = 0.0  # rounding of scores by the steps so far: a bound of its typical size
+        self._longest = sqrt(float(problem.data.q.max(initial=0.0)))
         self._last: Certificate | None = None  # that of the present w
 
     def call_between_slices(self, between: Callable[[], None]) -> None:
@@ -110,6 +114,7 @@ class Penalised:
             self.w += tau * d
             self.f += tau * u
             self._last = None
+            self._drift += DRIFT * UNIT_ROUNDOFF * self._longest * (tau * _length(d) + _length(self.w))
         self.caution = caution
         self._values, self._values_there = self._values_there, self._values
         self.losses = float(self._values.sum())
@@ -124,6 +129,7 @@ class Penalised:
 
     def place(self, w: Vector) -> None:
         """Go to w; call ``expand`` afterwards."""
+        self._drift, self._proposed = 0.0, None
         self.w[:] = w
         self.f[:] = self.products.times(self.w)
 
@@ -132,11 +138,41 @@ class Penalised:
         self.place(self.w)
         self.expand()
 
+    def propose(self, u: Vector | None) -> None:
+        """Keep the dual variables that the model of a step proposes, which adds u to the scores; before the step.
+
+        With the exact minimum of the model they are feasible, unless a variable leaves its box on the way. None: none.
+        """
+        self._proposed = None
+        if u is None:
+            return
+        side = np.sign(self.r)
+        r = side * np.clip(side * (self.r + self.h * u), 0.0, self._most)
+        self._proposed = Slopes(r, np.empty_like(self.g))
+        self.products.transposed(*self._proposed)
+
     def gap_exceeds(self, asked: float) -> bool:
-        """Tell whether the penalty's share of the gap alone exceeds a relative gap of ``asked``: no pass over rows."""
+        """Tell whether a relative gap of ``asked`` is out of reach, from the scale of the dual variables alone.
+
+        With t alpha instead of alpha, the losses' share of the gap is (1 - t)^2 of a squared loss, and half of that or
+        more of a logistic one.
+        """
+        g = self._slopes_that_fit().g
+        t = 1.0 / self._excess(g)
+        terms = penalty_terms(self.w, -t * g, self.l1, self.l2).sum() + 0.5 * (1.0 - t) ** 2 * self.losses
+        return bool(terms > asked * self.objective)
+
+    def _excess(self, g: Vector) -> float:
+        """Return the largest multiple of its bound that a column has; 1 if no bound is exceeded."""
         bounded = self._dual_points.bounded
-        v = -self.g / float(np.max(np.abs(self.g[bounded]) / self.l1[bounded], initial=1.0))
-        return bool(penalty_terms(self.w, v, self.l1, self.l2).sum() > asked * self.objective)
+        return float(np.max(np.abs(g[bounded]) / self.l1[bounded], initial=1.0))
+
+    def _slopes_that_fit(self) -> Slopes:
+        """Return those of the present slopes and the proposed ones that have to be scaled less."""
+        here = Slopes(self.r, self.g)
+        if self._proposed is None:
+            return here
+        return min(here, self._proposed, key=lambda slopes: self._excess(slopes.g))
 
     def certify_afresh(self, pace: Pace) -> Certificate:
         """Return the certificate of w with recomputed scores: that of the model, if nothing moves any more.
@@ -160,8 +196,17 @@ class Penalised:
         return certificate
 
     def certify(self, pace: Pace) -> Certificate:
-        """Return the certificate of the current expansion."""
-        return self._best_certificate([self._dual_points.feasible(self.alpha, self.r, self.g)], pace)
+        """Return the certificate of the current expansion.
+
+        If that is good enough, and rounding of the scores by so few steps cannot matter, it is that of the model.
+        """
+        r, g = self._slopes_that_fit()
+        alpha = self.alpha if r is self.r else -self.problem.signs * r
+        certificate = self._best_certificate([self._dual_points.feasible(alpha, r, g)], pace)
+        noise = self._drift * float(np.abs(r).sum())
+        if certificate.gap <= self.asked and noise <= NO_NOISE * self.asked * self.objective and self.softness == 1.0:
+            self._last = certificate
+        return certificate
 
     def certify_fitted(self, pace: Pace, asked: float, most_visits: float) -> Certificate | None:
         """Return a certificate of a relative gap of ``asked`` or what comes near it; None if there is nothing to fit.
@@ -220,6 +265,10 @@ class Penalised:
         """Estimate the rounding error of a violation: u times the size of the sums in the gradient."""
         norm = sqrt(float(self.r @ self.r)) * sqrt(float(np.sum(self.problem.data.q)))
         return UNIT_ROUNDOFF * (1.0 + norm)
+
+
+def _length(x: Vector) -> float:
+    return sqrt(float(x @ x))
 
 
 def penalty_terms(w: Vector, v: Vector, l1: Vector, l2: Vector) -> Vector:

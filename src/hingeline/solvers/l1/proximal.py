@@ -24,8 +24,10 @@ MUCH_BETTER, BETTER, AS_PREDICTED, POOR = 1.3, 1.05, 0.75, 0.25  # achieved gain
 LESS_CAUTION, MORE_CAUTION = 0.1, 0.3  # after a step of a good model; after a step that was cut short
 SUFFICIENT, SHORTER, MOST_CUTS = 0.01, 0.5, 40  # line search: fraction of the promised decrease, factor, attempts
 MOST_EVALUATIONS, LINE_ACCURACY = 100, 1e-2  # search for the lowest point: evaluations, fraction of slope that is zero
+STEEP, FURTHER = 0.3, 2.0  # slope at the end of a step, as a share of that at its beginning, from which it goes on
 SHORT, TINY = 0.1, 1e-6  # fractions of a step that indicate trouble: with some rows, and with rounding
 NOISE = 1e-15  # relative change of the objective that rounding hides
+NEAR_END = 10.0  # gain that the model of a step promises, in gaps asked for, from which its dual variables count
 FAR, CLOSE, MOST_ROWS = 2.0, 0.02, 0.99  # margin at first, margin that is small, rows that stayed within it in a step
 NEW_COLUMNS, GROWTH = 1000, 1.0  # columns that may join the working set: this many, or this many times its size
 
@@ -72,6 +74,8 @@ class ProximalNewton:
         d[S] = z - primal.w[S]
         was_careful = primal.caution == 1.0
         u = primal.products.times(d) if u is None else u
+        is_near = self._careful and self._seen.gain <= NEAR_END * primal.asked * primal.objective
+        primal.propose(u if is_near else None)
         if self._by_pieces:
             self._margin = max(0.5 * min(self._margin, FAR), float(np.quantile(np.abs(u), MOST_ROWS)))
         tau, is_blind = self._move(d, u)
@@ -140,6 +144,8 @@ class ProximalNewton:
         else:
             tau = 0.0
             primal.look(u, tau, next_caution)
+        if tau == 1.0 and self._careful and not is_blind:
+            tau, change = self._longer(d, u, at, change, promised, next_caution)
         if tau >= TINY:
             self._beyond = None
         elif not self._careful:
@@ -158,6 +164,33 @@ class ProximalNewton:
         primal.move(d, u, tau, next_caution)
         return tau, is_blind
 
+    def _longer(
+        self, d: Vector, u: Vector, at: float, change: float, slope: float, caution: float
+    ) -> tuple[float, float]:
+        """Go on beyond the end of a step if the objective still falls steeply; returns how far, and the whole change.
+
+        Where the logistic loss is nearly an exponential, its model does not see further than one unit of a score,
+        however far away the minimum is.
+        """
+        primal = self.primal
+        first, second = self._along(d, u, 1.0)
+        if first > STEEP * slope or not second > 0.0:
+            return 1.0, change
+        tau = min(1.0 - first / second, FURTHER)
+        there = primal.look(u, tau, caution) + primal.penalty(primal.w + tau * d) - at
+        if there < change:
+            return tau, there
+        primal.look(u, 1.0, caution)
+        return 1.0, change
+
+    def _along(self, d: Vector, u: Vector, tau: float) -> tuple[float, float]:
+        """Return slope and curvature of the objective along d, at the last ``look``, w + tau d."""
+        primal = self.primal
+        z = primal.w + tau * d
+        first = float(primal.r @ u) + float(primal.l1 @ (np.where(z == 0.0, np.sign(d), np.sign(z)) * d))
+        first += float((primal.l2 * z) @ d)
+        return first, float(primal.h @ (u * u)) + float(primal.l2 @ (d * d))
+
     def _lowest(self, d: Vector, u: Vector, slope: float) -> float:
         """Return where the objective is lowest between w and w + d.
 
@@ -169,11 +202,7 @@ class ProximalNewton:
         for _ in range(MOST_EVALUATIONS):
             tau = at[-2]
             primal.look(u, tau, 0.0)
-            z = primal.w + tau * d
-            first = float(primal.r @ u) + float(primal.l1 @ (np.where(z == 0.0, np.sign(d), np.sign(z)) * d))
-            first += float((primal.l2 * z) @ d)
-            second = float(primal.h @ (u * u)) + float(primal.l2 @ (d * d))
-            at = narrowed(at, first, second, slope, LINE_ACCURACY)
+            at = narrowed(at, *self._along(d, u, tau), slope, LINE_ACCURACY)
             if at[-1]:
                 break
         return min(float(step_found(at)), 1.0)
