@@ -39,6 +39,7 @@ from hingeline.kernels.cache import needed
 from hingeline.solvers.engines import names_for
 
 SIZES = {"small": (60, 8), "tall": (6000, 5), "wide": (40, 300), "middling": (1500, 90)}
+LONG = (400, 2100)  # so many columns that coordinate descent does everything
 THREADS = (9000, 40)  # so many values that threads share them
 
 
@@ -76,6 +77,9 @@ def linear(layout: str) -> None:
             solve(X, y, Hinge(), solver=solver, max_time=0.3, bias=1.0)
         for solver in names_for(smooth=True):
             solve(X, y, SquaredHinge(), solver=solver, max_time=0.3)
+    X, y = rows(LONG, layout)
+    for large_C in (Hinge(1e3), SquaredHinge(1e3)):
+        solve(X, y, large_C, gap_tol=1e-4, max_time=2.0)
     X, y = rows(SIZES["small"], layout)
     Xm, ym = rows(SIZES["middling"], layout, n_classes=3)
     for loss in ("hinge", "squared_hinge"):

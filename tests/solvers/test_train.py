@@ -91,12 +91,12 @@ def test_a_phase_that_makes_it_worse_is_undone(monkeypatch):
     """The dual value of the third phase's start is not below that of the second's."""
     duals, original = [], training.Training._run_phase
 
-    def run_phase(self, phase):
+    def run_phase(self, phase, *how):
         duals.append(self._run.dual)
         if phase.engine == "avsf":
             self._state.variables.alpha[:] = 0.0
             self._state.w[:] = 0.0
-        return original(self, phase)
+        return original(self, phase, *how)
 
     stop = Stop(gap_tol=1e-6)
     monkeypatch.setattr(training.Training, "_run_phase", run_phase)

@@ -26,9 +26,15 @@ from hingeline import (
     c_path,
     solve,
 )
+from hingeline.data.problem import make_problem
+from hingeline.data.read import read_data
 from hingeline.io import dump_svmlight, load_svmlight
+from hingeline.runtime.pace import Pace
 from hingeline.selection.path import LOSSES
 from hingeline.solvers.engines import names_for
+from hingeline.solvers.solve import checked_labels
+from hingeline.solvers.state import new_state
+from hingeline.solvers.stretch import Stretch
 
 from . import main
 
@@ -86,6 +92,9 @@ def _engines(loss: str, layout: str) -> None:
             for how in ({"bias": 1.0}, {"gap_tol": 1e-7}, {"free_intercept": True}):
                 solve(X, y, kind._replace(C=10.0), solver=solver, **how, **BRIEF)
         solve(X, y, kind._replace(C=1e3), n_jobs=2, **BRIEF)
+    if not kind.is_regression:
+        problem = make_problem(read_data(X), checked_labels(y, len(y)), None, kind._replace(C=1.0))
+        Stretch(new_state(problem, seed=0)).objective(Pace())
     X, y = X[:60], y[:60]
     for solver in ("auto", "hybrid"):
         c_path(X, y, [0.1, 1.0, 10.0], loss, solver=solver, **BRIEF)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum
 from itertools import count
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,17 @@ from .history import Bounds, History
 from .rounding import RoundingCheck
 from .stall import StallCheck
 from .stop import Stop
+from .stretch import Stretch
 from .trend import Account, Budget
 
 SWEEP = 1000.0  # fixed cost of a sweep, in steps: schedule, bookkeeping, the clock
 CHECK_RATIO = 0.5  # first guess of the fraction of a sweep's sum of gap terms that is left after the sweep
 FEW_SWEEPS = 10  # cost so little that a run need not end as soon as w is near enough
 LAG = 2.0  # ... or, if that sum falls fast, this many times the ratio to the sum of the previous sweep
+STRETCHED = 0.1  # first guess of the fraction of such a sum that is left at the best multiple of w
+STUCK = 0.8  # what is left there, over what was left the last time, if variables outside the active set leave it
 FADING = 0.9  # per sweep: a measured gap is trusted less and less, so that another check always comes
+SLOWLY = 0.97  # the same for what a multiple of w leaves, which changes little
 
 
 class Verdict(Enum):
@@ -59,6 +63,8 @@ class Run:
         Copies the variables, for callbacks that look at them.
     half_square : callable () -> float
         |w|^2/2 of the engine's weights, for a rule that compares the gap with it.
+    stretch : Stretch, optional
+        Offers a multiple of w as the model, where sweeps go by the gap.
     """
 
     def __init__(
@@ -71,6 +77,7 @@ class Run:
         team: Team = ALONE,
         take: Callable[[], Snapshot] | None = None,
         half_square: Callable[[], float] = lambda: 0.0,
+        stretch: Stretch | None = None,
     ) -> None:
         self.team = team
         self.stop = stop
@@ -86,6 +93,7 @@ class Run:
         self.dual = 0.0
         self.certificate: Certificate | None = None  # the last one computed after a sweep
         self._check_ratio, self._gap_before = CHECK_RATIO, 0.0
+        self._stretch, self._stretched, self._apart = stretch, STRETCHED, inf
         self.visits = Pace(clock.check)  # unit of work: a step
         self.passes = team.pace(clock.check)  # unit of work: a row of a pass
         self.shuffles = Pace(clock.check)  # unit of work: an entry of a schedule
@@ -220,9 +228,36 @@ class Run:
                 if complete and gap > 0.0:  # time the next check by the gap that this one measured
                     self._check_ratio = max(CHECK_RATIO, certificate.gap * certificate.primal / gap)
                 return Verdict.REFUTED, certificate.gap
+            if self._may_stretch(gap, gain):
+                return self._try_stretch(gap, gain, complete)
         if gain <= 0.0 and not complete:
             return Verdict.REFUTED, np.nan
         return Verdict.GO_ON, np.nan
+
+    def _may_stretch(self, gap: float, gain: float) -> bool:
+        """Tell whether a multiple of w may be good enough, by what the last one left of a sweep's sum of gap terms."""
+        if self._stretch is None or isnan(gain) or not 0.0 < gap < inf or self.n_iter <= FEW_SWEEPS:
+            return False
+        self._stretched *= SLOWLY
+        left = self._stretched * gap
+        return left <= self._gap_allowed(left, gain)
+
+    def _try_stretch(self, gap: float, gain: float, complete: bool) -> tuple[Verdict, float]:
+        """Compute what the best multiple of w leaves of the gap; if that is enough, make it the model."""
+        assert self._stretch is not None
+        before, self._apart = self._apart, self._stretch.objective(self.passes) - self.dual
+        self._stretched = self._apart / gap
+        if self._apart <= self._gap_allowed(self._apart, gain):
+            self._stretch.take()
+            certificate = self._certify(self.passes)
+            if certificate.gap <= self.stop.gap_asked or self._is_near(certificate, gain):
+                self.certificate = certificate
+                self._bounds.see(certificate.primal, certificate.dual)
+                return Verdict.SATISFIED, certificate.gap
+            self._stretch.undo()
+        # What does not fall any more is left by variables that no sweep visits.
+        is_stuck = not complete and self._apart > STUCK * before
+        return Verdict.REFUTED if is_stuck else Verdict.GO_ON, nan
 
     def _gap_allowed(self, gap: float, gain: float) -> float:
         """Return the P - D that the rule allows, if it is ``gap`` now; a gain of NaN means that w is not known here."""

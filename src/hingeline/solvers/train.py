@@ -25,6 +25,7 @@ from .rounding import NEAR_FLOOR
 from .select import Phase, plan, plan_free
 from .state import Known, Near, State, new_state
 from .stop import GOOD_GAP, Stop
+from .stretch import Stretch
 from .trend import Budget
 
 MOST_RESTARTS = 10  # of an engine, from the exact w
@@ -83,6 +84,7 @@ def train(
             team=team,
             take=state.snapshot,
             half_square=lambda: 0.5 * squared_length(state.w),
+            stretch=Stretch(state) if solver == AUTO and _may_stretch(state) else None,
         )
         solution = Training(phases, state, run, known).solution()
     if free or anchor:
@@ -248,6 +250,13 @@ class Training:
         """Return the weights of the current dual variables."""
         with self._run.clock.finishing():
             return self._state.shards.weights()
+
+
+def _may_stretch(state: State) -> bool:
+    """Tell whether a multiple of w may be the model: not in a regression, nor if w is measured from an anchor."""
+    problem = state.problem
+    is_plain = problem.data.blocks is None and not (state.is_free or state.anchor)
+    return is_plain and not (problem.loss.is_regression or problem.loss.gives_probabilities)
 
 
 def _apart(certificate: Certificate) -> float:

@@ -6,7 +6,8 @@ from problems import csr
 
 from hingeline import Hinge, solve
 from hingeline.kernels.schedule import Preferences
-from hingeline.solvers.dual import active_sweep
+from hingeline.solvers.driver import Run
+from hingeline.solvers.dual import active_sweep, hybrid
 from hingeline.solvers.dual.active_sweep import LARGEST_P_MAX, Seen, with_adjusted_p_max
 
 
@@ -48,3 +49,23 @@ def test_contradictory_rows_take_fewer_steps_if_they_may_be_visited_more(monkeyp
     assert ours.converged
     assert ours.certificate.primal == pytest.approx(held_back.certificate.primal, rel=2e-3)
     assert ours.n_steps < 0.8 * held_back.n_steps
+
+
+def test_no_variable_is_left_out_for_long(monkeypatch):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 60))
+    y = np.where(X[:, 0] + rng.normal(size=400) > 0.0, 1.0, -1.0)
+    sweeps, seen = [], Run.sweep
+
+    def sweep(self, steps, *args, complete, **kwargs):
+        sweeps.append((steps, complete))
+        return seen(self, steps, *args, complete=complete, **kwargs)
+
+    monkeypatch.setattr(Run, "sweep", sweep)
+    solve(X, y, Hinge(100.0), solver="hybrid", gap_tol=1e-9, max_iter=2000, random_state=0, finish=False)
+    total, unseen, most = 0, 0, 0
+    for steps, complete in sweeps:
+        assert unseen <= max(hybrid.OVERDUE * total, hybrid.OVERDUE_SWEEPS * 400) + most
+        total, unseen, most = total + steps, 0 if complete else unseen + steps, max(most, steps)
+    assert sum(complete for _, complete in sweeps) >= 5
+    assert not all(complete for _, complete in sweeps)

@@ -9,8 +9,9 @@ Variables that press against their bound leave the active set A, as in the basel
 per sweep on average, as in AVSF, but visits are accounted for instead of drawn at random (solvers/visit_order.py), and
 a sweep makes about |A| visits. The limit p_max on p_i grows if the variables at that limit make most of the gain.
 
-When a sweep over A is below eps, a sweep over all variables verifies it. Preferences survive the verification: the
-variables that had left A come back to it, and nothing that was learned about them is lost.
+When a sweep over A is below eps, a sweep over all variables verifies it. So does one that is overdue: if too much was
+dropped, the optimum over A is not worth its last digits. Preferences survive the verification: the variables that had
+left A come back to it, and nothing that was learned about them is lost.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from ..state import State
 from ..visit_order import new_accounts, order_visits, room_for_visits
 from .active_sweep import Seen, visit_active, with_adjusted_p_max
 
+OVERDUE, OVERDUE_SWEEPS = 0.3, 10.0  # fraction of all steps so far, and sweeps, after which all variables are due again
+
 
 def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> None:
     """Run the hybrid on ``state`` until it has converged or ``run`` ends it."""
@@ -34,7 +37,7 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
     accounts = new_accounts(problem.data.n_rows)
     order = room_for_visits(l)
     n_active, thresholds, before, complete = l, Thresholds(), Thresholds(), True
-    seen, least_p_max = Seen(), preferences.p_max
+    seen, least_p_max, unseen = Seen(), preferences.p_max, 0
     for sweep in run.sweeps():
         I = order_visits(p, A[:n_active], accounts, order, once=complete, rng=state.rng, pace=run.shuffles)
         learning = Learning(*preferences, 1.0 / n_active, True, sweep == 0)
@@ -47,7 +50,9 @@ def hybrid(state: State, run: Run, preferences: Preferences = Preferences()) -> 
         verdict = run.sweep(seen.steps, violation, seen.gain, seen.gap, criterion=violation, complete=complete)
         if verdict is Verdict.SATISFIED and complete:
             break
-        n_active = keep_active(p, A, n_active) if verdict is Verdict.GO_ON else 0
+        unseen = 0 if complete else unseen + seen.steps
+        overdue = unseen > max(OVERDUE * run.n_steps, OVERDUE_SWEEPS * l)
+        n_active = keep_active(p, A, n_active) if verdict is Verdict.GO_ON and not overdue else 0
         if n_active > 0:
             last = next_thresholds(seen.v_min, seen.v_max)
             thresholds = cautious_thresholds(sweep, last, before)

@@ -24,7 +24,7 @@ from .dual_point import DualPoints, Point
 from .expansion import Expansion, RowLosses, expand, row_terms
 from .products import ByColumns, ByRows, Products
 
-DRIFT, NO_NOISE = 8.0, 1e-3  # roundings in a score that add up; share of the gap asked for that does not matter
+DRIFT, NO_NOISE = 8.0, 1e-7  # roundings in a score that add up; share of the gap asked for that does not matter
 FINE_GAP = 1e-4  # gap up to which no dual point is corrected
 LEAST_ROUNDS, MOST_ROUNDS, FINER = 6, 12, 0.01  # of fitting a dual point; share of the gap that is worth aiming at
 
