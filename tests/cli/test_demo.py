@@ -46,13 +46,13 @@ def test_no_plot_writes_nothing(tmp_path):
 
 
 def test_a_capped_training_is_marked(capsys):
-    arguments = ["demo", "--rows", "2000", "--cols", "4000", "--c", "1000", "--gap", "1e-9", "--max-time", "0.02"]
+    arguments = ["demo", "--rows", "2000", "--cols", "4000", "--c", "1000", "--gap", "1e-9", "--max-time", "0.001"]
     assert main([*arguments, "--no-plot"]) == 0
     output = capsys.readouterr().out
     (row,) = table_rows(output)
     assert row[1].startswith(">")
     assert row[3].startswith(">")
-    assert "stopped after 0.02 s" in output
+    assert "stopped after 0.001 s" in output
 
 
 def test_scikit_learn_is_judged_by_the_certified_bound(capsys):

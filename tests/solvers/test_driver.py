@@ -2,6 +2,7 @@
 
 import pickle
 from concurrent.futures import CancelledError
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -72,7 +73,10 @@ def test_callback_is_told_how_far_the_goal_is(engine, stop):
     assert seen[0].times_tol > 1.0 or np.isnan(seen[0].times_tol)
     assert seen[-1].times_tol <= 2.0  # 1, or what the sweep's estimate makes of it
     if "tol" in stop and engine != "baseline":  # which looks at the span of the violations
-        np.testing.assert_allclose([p.times_tol for p in seen], [p.violation / 1e-3 for p in seen])
+        # An exact check may have refuted a sweep: then the engine went on with a tighter tolerance.
+        ratios = [p.times_tol / (p.violation / 1e-3) for p in seen]
+        assert ratios[0] == pytest.approx(1.0)
+        assert all(later >= earlier * (1.0 - 1e-9) for earlier, later in pairwise(ratios))
 
 
 @EVERY
