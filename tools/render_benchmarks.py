@@ -160,7 +160,7 @@ def seconds_text(cell: Cell, best: float = nan) -> str:
     """Return the seconds of a cell, or why there are none; in bold if they are the best."""
     if cell.status == "ok":
         return f"**{number(cell.seconds)}**" if cell.seconds == best else number(cell.seconds)
-    return f"> {cell.deadline:g}" if cell.status == "deadline" else MARKS[cell.status]
+    return f"> {number(cell.deadline)}" if cell.status == "deadline" else MARKS[cell.status]
 
 
 def number(value: float) -> str:

@@ -91,6 +91,8 @@ def test_a_loose_optimum_is_told():
     found = cell(GOOD, optimum=Optimum(100.02, 100.0))
     assert peer_row("d", 1.0, 1e-3, {"sklearn": found}, ["sklearn"])[2] == "0.001!"
     assert legend([found])[-1].startswith("! the optimum is certified only")
+    ours = cell(run(1e-3, 1.0, 100.0), solver="auto", optimum=Optimum(100.02, 100.0))
+    assert peer_row("d", 1.0, 1e-3, {"auto": ours}, ["auto"])[2] == "0.001"  # it certifies its own result
 
 
 def test_without_a_bound_nothing_is_met():
