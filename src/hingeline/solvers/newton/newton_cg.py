@@ -106,7 +106,7 @@ class _Point:
     def direction(self, enough: float) -> tuple[Vector, Vector]:
         """Return p and r with H p = -gradient + r and |r| at most ``enough``; ends the run if there is no such p."""
         allowed = self.run.account.budget.products
-        most = min(MOST_PRODUCTS, ceil(allowed)) if isfinite(allowed) else MOST_PRODUCTS
+        most = ceil(min(MOST_PRODUCTS, allowed))
         if self.shards.n_weights > LARGEST_FACTOR:
             how = (self._diagonal(), self.scale, self.regulariser.is_free, enough, most)
             p, r, n_products = self.shards.solve_by_products(self.gradient, *how)
