@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
+from ...kernels.compile import kernel
 from ...kernels.types import Flags, Indices, Matrix, Vector
 from ..newton_equation import solve_scaled
 from .quadratic import DenseQuadratic
@@ -79,7 +80,7 @@ class Inverse:
             return self._invert(wanted)
         for j in leaving.tolist():
             column = self._M[j].copy()
-            self._M -= np.outer(column, column / column[j])
+            add_outer(self._M, column, -1.0 / float(column[j]))
             self._M[j] = self._M[:, j] = 0.0
             self._in[j] = False
         for j in joining.tolist():
@@ -89,26 +90,52 @@ class Inverse:
             if not left > 0.0:  # rounding
                 return False
             column[j] = -1.0
-            self._M += np.outer(column, column / left)
+            add_outer(self._M, column, 1.0 / left)
             self._in[j] = True
         return True
 
     def _invert(self, wanted: Flags) -> bool:
         A = np.flatnonzero(wanted)
-        K = self._ridged[np.ix_(A, A)]
-        if not (K.diagonal() > 0.0).all():
+        diagonal = self._ridged.diagonal()[A]
+        if not (diagonal > 0.0).all():
             return False
-        scale = 1.0 / np.sqrt(K.diagonal())
-        upper, info = lapack.dpotrf((K * scale * scale[:, None]).T, lower=False)
+        scale, K = 1.0 / np.sqrt(diagonal), np.empty((A.size, A.size))
+        take_scaled(self._ridged, A, scale, K)
+        upper, info = lapack.dpotrf(K.T, lower=False, overwrite_a=True, clean=False)
         if info == 0:
-            upper, info = lapack.dpotri(upper, lower=False)
+            upper, info = lapack.dpotri(upper, lower=False, overwrite_c=True)
         if info != 0:
             return False
-        upper = np.triu(upper)
         self._M[:] = 0.0
-        self._M[np.ix_(A, A)] = (upper + np.triu(upper, 1).T) * scale * scale[:, None]
+        put_scaled(upper.T, A, scale, self._M)
         self._in[:] = wanted
         return True
+
+
+@kernel
+def add_outer(M: Matrix, x: Vector, a: float) -> None:
+    """M <- M + a x x'."""
+    for j in range(x.size):
+        if x[j] != 0.0:
+            for k in range(x.size):
+                M[j, k] += a * x[j] * x[k]
+
+
+@kernel
+def take_scaled(H: Matrix, A: Indices, scale: Vector, out: Matrix) -> None:
+    """Copy the rows and columns A of a symmetric matrix, its rows and columns times ``scale``: the lower triangle."""
+    for j in range(A.size):
+        for k in range(j + 1):
+            out[j, k] = H[A[j], A[k]] * scale[j] * scale[k]
+
+
+@kernel
+def put_scaled(lower: Matrix, A: Indices, scale: Vector, M: Matrix) -> None:
+    """Write a symmetric matrix, of which the lower triangle is given, to the rows and columns A of M, scaled."""
+    for j in range(A.size):
+        for k in range(j + 1):
+            M[A[j], A[k]] = lower[j, k] * scale[j] * scale[k]
+            M[A[k], A[j]] = M[A[j], A[k]]
 
 
 def _those_that_move(quadratic: DenseQuadratic, goal: float) -> tuple[Indices, Vector]:

@@ -25,7 +25,7 @@ from .quadratic import DenseQuadratic
 LOOSEST, TIGHTEST = 0.1, 1e-3  # share of the violation at which a sub-problem counts as solved: less and less
 EXACT = 1e-5  # times that
 MOST_FALLEN = 1e-3  # share of its peak to which a curvature may fall by subtractions
-MOST_ROUNDS, STEPS_PER_WEIGHT = 4, 4  # of coordinate descent and joint steps; then of the active set
+MOST_ROUNDS, STEPS_PER_WEIGHT = 1, 4  # of coordinate descent and joint steps; then of the active set
 PRODUCTS, LEAST_SWEEPS, MOST_SWEEPS = 2e5, 8, 500  # work between two joint steps: so many products, in sweeps
 
 
