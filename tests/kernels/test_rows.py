@@ -8,7 +8,7 @@ from scipy import sparse
 from hingeline.data.read import read_data, read_matrix
 from hingeline.kernels import passes
 from hingeline.kernels.compile import kernel
-from hingeline.kernels.gram import BLOCK, add_gram, room_for_gram
+from hingeline.kernels.gram import BLOCK, WIDE, add_gram, room_for_gram
 from hingeline.kernels.lookahead import RECORD_AHEAD, look_ahead
 from hingeline.kernels.rows import (
     CsrRows,
@@ -120,6 +120,20 @@ def test_gram(name, bias):
     room = room_for_gram(matrix.rows)
     add_gram(matrix.rows, s, matrix.distinct, G, room, 0, 2)
     add_gram(matrix.rows, s, matrix.distinct, G, room, 2, N)
+    np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (s[:, None] * dense)), atol=1e-12)
+
+
+@pytest.mark.parametrize("ones", [False, True])
+def test_gram_of_many_columns(ones):
+    """From so many columns on, sparse rows fill the matrix in another order."""
+    d = int(WIDE) + 20
+    X = sparse.random_array((30, d), density=0.05, format="csr", rng=np.random.default_rng(3))
+    X.data = np.ones_like(X.data) if ones else X.data
+    s = np.random.default_rng(4).normal(size=30)
+    matrix, G = read_data(X, bias=2.0), np.zeros((d + 1, d + 1))
+    add_gram(matrix.rows, s, matrix.distinct, G, room_for_gram(matrix.rows), 0, 30)
+    dense = np.column_stack([X.toarray(), np.full(30, 2.0)])
+    assert matrix.distinct
     np.testing.assert_allclose(np.triu(G), np.triu(dense.T @ (s[:, None] * dense)), atol=1e-12)
 
 

@@ -12,6 +12,7 @@ from .compile import by_type, kernel
 from .rows import ONE, CsrRows, DenseRows, OnesRows, Rows, value
 from .types import Matrix, Vector
 
+WIDE = np.uint64(512)  # columns from which on G is filled row by row; below that, column by column is faster
 BLOCK = 64  # dense rows that are multiplied at a time, column by column: the vector units see long sums
 
 
@@ -32,7 +33,10 @@ def sparse_gram(
         for k in range(first, beyond):
             u, v = rows.indices[k], s[i] * value(rows, k)
             G[u, last] += v * rows.bias
-            if distinct:  # and in order: the indices up to k are those below u
+            if distinct and last >= WIDE:  # and in order: the indices from k on are those above u
+                for m in range(k, beyond):
+                    G[u, rows.indices[m]] += v * value(rows, m)
+            elif distinct:
                 for m in range(first, k + ONE):
                     G[rows.indices[m], u] += v * value(rows, m)
             else:  # with a repeated index both orders count, as they must

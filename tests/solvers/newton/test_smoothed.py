@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import classification
+from problems import classification, csr
 
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
@@ -10,6 +10,7 @@ from hingeline.kernels.losses import Hinge, SquaredHinge
 from hingeline.runtime.pace import do_nothing
 from hingeline.runtime.threads import ALONE
 from hingeline.solvers.newton import directions as module
+from hingeline.solvers.newton.directions import Curved
 from hingeline.solvers.newton.smoothed import Smoothed
 from hingeline.solvers.shards.in_memory import InMemoryShards
 
@@ -24,7 +25,7 @@ class Run:
 
 def smoothed_at(X, y, w, loss, free, delta=1.0):
     problem = make_problem(read_data(X, BIAS), y.astype(np.float32), None, loss)
-    shards = InMemoryShards(problem, np.zeros(len(X)), ALONE, do_nothing)
+    shards = InMemoryShards(problem, np.zeros(X.shape[0]), ALONE, do_nothing)
     return Smoothed(shards, Run(), w.copy(), delta, free)
 
 
@@ -42,7 +43,7 @@ def expected(point, X, y, free):
 
 
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize(("n", "d", "way"), [(60, 6, "hessian"), (30, 80, "block"), (60, 6, "products")])
+@pytest.mark.parametrize(("n", "d", "way"), [(60, 6, "hessian"), (30, 80, "block"), (30, 80, "weights"), (60, 6, "products")])
 def test_direction(n, d, way, free, monkeypatch):
     X, y = classification(n, d, seed=4)
     w = 0.3 * np.random.default_rng(1).normal(size=d + 1)
@@ -51,11 +52,26 @@ def test_direction(n, d, way, free, monkeypatch):
     if way == "products":
         monkeypatch.setattr(module, "LARGEST_FACTOR", 1)
         monkeypatch.setattr(module, "FORCING", 1e-9)
+    if way == "weights":
+        monkeypatch.setattr(module.Directions, "_by_weights_is_cheaper", lambda *_: True)
     p, residual = expected(point, X, y, free)
     np.testing.assert_allclose(point.residual, residual, atol=1e-10)
     found, left = point._directions.find(point.curved)
     assert (left is None) == (way != "products")
     np.testing.assert_allclose(found, p, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_the_smaller_factor_is_not_always_the_cheaper_one(dense):
+    """If few rows of the band have moved, the Gram matrix over the weights is nearly free."""
+    X, y = classification(700, 600, seed=4, density=1.0 if dense else 0.02)
+    point = smoothed_at(X if dense else csr(X), y, np.zeros(601), Hinge(1.5), False)
+    directions = point._directions
+    directions._G = np.zeros((601, 601))
+    known = Curved(point.residual, 1.0, 1.0, band_size=500, moved=0, is_flat=False)
+    assert directions._by_weights_is_cheaper(known)
+    assert not directions._by_weights_is_cheaper(known._replace(band_size=100))
+    assert directions._by_weights_is_cheaper(known._replace(moved=500)) == (not dense)
 
 
 def test_steps_reach_the_minimum_in_the_intercept_too():

@@ -28,6 +28,7 @@ MOST_PRODUCTS = 250  # of conjugate gradients per step
 DAMPING = (1e-14, 1e-2)  # fraction of its diagonal added to the Hessian: least (rounding) and most
 HEALTHY = 1e11  # condition number up to which a factor needs neither scaling nor refinement
 SHORT_STEP, LONG_STEP = 1e-4, 0.5  # step lengths below which damping grows, and above which it falls
+SPARSE_PAIR, DENSE = 15.0, 0.9  # products of BLAS per pair of a sparse row in a Gram matrix; share of stored values
 TINY = 10_000  # rows times columns, up to which bookkeeping does not pay
 
 
@@ -106,7 +107,7 @@ class Directions:
         smaller = n_weights if self._shards.is_remote else min(n_weights, at.band_size)
         if smaller > LARGEST_FACTOR or (smaller < n_weights and smaller * n_weights > LARGEST_BLOCK):
             return None
-        if smaller == n_weights or n_weights <= 64:
+        if smaller == n_weights or n_weights <= 64 or self._by_weights_is_cheaper(at):
             H = scale * self._gram(at)
             self._regulariser.add_curvature(H.reshape(-1)[:: n_weights + 1])
             return self._from_hessian(H, at)
@@ -114,6 +115,18 @@ class Directions:
             return -at.residual
         block = self._shards.band_block()
         return None if block is None else self._from_block(*block, at)
+
+    def _by_weights_is_cheaper(self, at: Curved) -> bool:
+        """Tell whether a factor over the weights costs less than one over the rows of the band, which are fewer.
+
+        Between two directions few rows enter or leave the band, and only these change the Gram matrix over the weights.
+        That of the rows is made anew each time.
+        """
+        shards, n, size = self._shards, self._shards.n_weights, at.band_size
+        per_row = shards.n_stored / shards.n_rows
+        pairs = 0.5 * n * n if per_row > DENSE * n else SPARSE_PAIR * 0.5 * per_row * per_row
+        counted = size if len(self._G) != n else min(at.moved, size)
+        return n**3 / 6.0 + counted * pairs < 0.5 * size * size * n + size**3 / 6.0
 
     def _from_hessian(self, H: Matrix, at: Curved) -> Vector | None:
         """Return the direction from the upper triangle of H.

@@ -31,7 +31,7 @@ from ...kernels.losses import (
     upper,
 )
 from ...kernels.rows import ONE, Rows, add_rows, add_squares, axpy, dot
-from ...kernels.types import Index, Indices, Vector
+from ...kernels.types import Index, Indices, Matrix, Vector
 
 BLOCK = np.uint64(512)  # rows; seven vectors of this length fit into a first-level cache
 
@@ -274,6 +274,13 @@ def add_diagonal(rows: Rows, vectors: Arrays, out: Vector, begin: Index, end: In
     for i in range(np.uint64(begin), np.uint64(end)):
         if band[i] > 0:
             add_squares(rows, i, own(C, i) * band[i], out)
+
+
+@kernel
+def expand_rows(rows: Rows, which: Indices, s: Vector, Z: Matrix, begin: Index, end: Index) -> None:
+    """Add z_i = s_i x_i to row k of Z, the constant feature last, for the rows i = which[k]."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        axpy(rows, which[k], s[which[k]], Z[k])
 
 
 @kernel

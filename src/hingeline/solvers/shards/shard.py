@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels.losses import Loss
 from ...kernels.passes import add_weights, certify_rows
-from ...kernels.rows import CsrRows, DenseRows, Rows
+from ...kernels.rows import Rows
 from ...kernels.types import Indices, Matrix, Vector
 from ...runtime.pace import Pace
 from ..certificate_parts import CertificateParts, sum_parts
@@ -23,6 +23,7 @@ from .kernels import (
     begin_rows,
     compare,
     derivatives,
+    expand_rows,
     place_rows,
     project,
     propose,
@@ -199,14 +200,7 @@ class Shard:
 
     def dense_rows(self, which: Indices, n_weights: int) -> Matrix:
         """Return the rows ``which`` of Z as a dense matrix."""
-        rows = self.rows
         Z = np.zeros((which.size, n_weights))
-        for k, i in enumerate(which):
-            if isinstance(rows, DenseRows):
-                Z[k, :-1] = rows.X[i]
-            else:
-                inside = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-                np.add.at(Z[k], rows.indices[inside], rows.data[inside] if isinstance(rows, CsrRows) else 1.0)
-        Z[:, -1] = rows.bias
-        Z *= self.signs[which, None]
+        for begin, end in self._products.slices(which.size):
+            expand_rows(self.rows, which.astype(np.uint64), self.signs, Z, begin, end)
         return Z
