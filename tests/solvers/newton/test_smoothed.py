@@ -43,7 +43,9 @@ def expected(point, X, y, free):
 
 
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize(("n", "d", "way"), [(60, 6, "hessian"), (30, 80, "block"), (30, 80, "weights"), (60, 6, "products")])
+@pytest.mark.parametrize(
+    ("n", "d", "way"), [(60, 6, "hessian"), (30, 80, "block"), (30, 80, "weights"), (60, 6, "products")]
+)
 def test_direction(n, d, way, free, monkeypatch):
     X, y = classification(n, d, seed=4)
     w = 0.3 * np.random.default_rng(1).normal(size=d + 1)
@@ -72,6 +74,50 @@ def test_the_smaller_factor_is_not_always_the_cheaper_one(dense):
     assert directions._by_weights_is_cheaper(known)
     assert not directions._by_weights_is_cheaper(known._replace(band_size=100))
     assert directions._by_weights_is_cheaper(known._replace(moved=500)) == (not dense)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_new_stage_begins_with_a_step_to_where_the_same_variables_are_free(free, monkeypatch):
+    """That brings w nearer to the stage's minimum than a step that knows only the variables left in the band."""
+    plain, predicted = [], []
+    for seed in range(5):
+        X, y = classification(300, 70, seed=seed)
+        for left in (plain, predicted):
+            point = smoothed_at(X, y, np.zeros(71), Hinge(0.3), free, delta=0.5)
+            for _ in range(20):
+                point.step()
+            size = point.band_size
+            point.next_stage(0.5)
+            assert point.band_size < size
+            if left is plain:
+                monkeypatch.setattr(point.shards, "extend", lambda: None)
+            point.step()
+            left.append(np.linalg.norm(point.residual))
+            for _ in range(20):
+                point.step()
+            assert point.error < 1e-9
+    assert sum(predicted) < 0.7 * sum(plain)
+
+
+def test_a_prediction_that_leads_upwards_is_not_taken(monkeypatch):
+    X, y = classification(300, 70, seed=4)
+    point = smoothed_at(X, y, np.zeros(71), Hinge(0.3), False, delta=0.5)
+    for _ in range(20):
+        point.step()
+    point.next_stage(0.5)
+    find, asked = point._directions.find, []
+
+    def upwards_at_first(at):
+        asked.append(at)
+        p, left = find(at)
+        return (-p if len(asked) == 1 else p), left
+
+    monkeypatch.setattr(point._directions, "find", upwards_at_first)
+    before = point.primal
+    point.step()
+    assert len(asked) == 2
+    assert asked[1].band_size < asked[0].band_size
+    assert point.primal < before
 
 
 def test_steps_reach_the_minimum_in_the_intercept_too():

@@ -11,7 +11,7 @@ from hingeline.data.blocks import Blocks
 from hingeline.data.matrix import Data
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
-from hingeline.kernels.losses import missing
+from hingeline.kernels.losses import missing, proximal, pull
 from hingeline.runtime.pace import do_nothing
 from hingeline.runtime.threads import Team
 from hingeline.solvers.shards import in_memory
@@ -68,6 +68,10 @@ class Case:
         self.w, self.p = rng.normal(size=D + 1), rng.normal(size=D + 1)
         self.alpha = starting_alpha(self.problem, rng.uniform(0.0, 0.3, N))
 
+    def rows(self, centre):
+        """Return m_i at w, the centre of the smoothing, and C_i for each row."""
+        return list(zip(self.margins(self.w), centre, self.C, strict=True))
+
     def margins(self, w):
         return missing(self.loss, np.asarray(self.y, dtype=float), 0.0) - self.Z @ w
 
@@ -120,6 +124,36 @@ def test_the_verbs_of_a_newton_step(back_end, loss):
     shards.place(case.w)
     placed, _ = shards.respond(0.0, afresh=True)
     assert placed.losses == pytest.approx(shards.certify(case.w).losses, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", [name for name in sorted(LOSSES) if not LOSSES[name](1.0).is_smooth])
+def test_rows_that_a_new_stage_has_taken_out_of_the_band(back_end, loss):
+    """They are curved again, and v says how far their variables would go without bounds."""
+    case = Case(loss)
+    start = case.rows(case.alpha.copy())
+    shards = back_end(case.problem, case.alpha)
+    shards.begin(case.w, DELTA)
+    shards.keep()
+    centre, before = shards.alpha.copy(), shards.curvature_diagonal()
+    shards.recentre(0.1 * DELTA)
+    shards.keep()
+    bounded, after = shards.alpha.copy(), shards.curvature_diagonal()
+    extension = shards.extend()
+    if extension is None:
+        np.testing.assert_array_equal(shards.curvature_diagonal(), after)
+        return
+    curved = np.array([proximal(case.loss, m, a, DELTA, C)[1] > 0.0 for m, a, C in start])
+    lost = curved & ~np.array([proximal(case.loss, m, a, 0.1 * DELTA, C)[1] > 0.0 for m, a, C in case.rows(centre)])
+    pulls = np.array([pull(case.loss, m, a, C)[0] for m, a, C in case.rows(centre)])
+    beyond = np.where(lost, centre + pulls * case.C / (0.2 * DELTA) - bounded, 0.0)
+    assert extension.n_rows == lost.sum() > 0
+    assert extension.moved == lost.sum()  # there is no Gram matrix yet
+    np.testing.assert_allclose(extension.v, case.Z.T @ beyond, rtol=1e-9, atol=1e-9)
+    gained = (case.C * lost) @ case.Z**2
+    np.testing.assert_allclose(shards.curvature_diagonal(), after + gained, rtol=1e-9)
+    assert (shards.curvature_diagonal() > before - 1e-9).all()
+    shards.respond(0.0, afresh=True)
+    np.testing.assert_allclose(shards.curvature_diagonal(), after, rtol=1e-12)
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))

@@ -75,6 +75,7 @@ class Directions:
     def forget(self) -> None:
         """Forget the Gram matrix: the band has changed unseen."""
         self._G: Matrix = np.zeros((0, 0))
+        self._H: Matrix = np.empty((0, 0))  # room for the Hessian
 
     @np.errstate(over="ignore", invalid="ignore")  # very narrow smoothing may overflow: such directions are not taken
     def find(self, at: Curved) -> tuple[Vector, Vector | None]:
@@ -108,7 +109,10 @@ class Directions:
         if smaller > LARGEST_FACTOR or (smaller < n_weights and smaller * n_weights > LARGEST_BLOCK):
             return None
         if smaller == n_weights or n_weights <= 64 or self._by_weights_is_cheaper(at):
-            H = scale * self._gram(at)
+            G = self._gram(at)
+            if self._H.shape != G.shape:
+                self._H = np.empty_like(G)
+            H = np.multiply(scale, G, out=self._H)
             self._regulariser.add_curvature(H.reshape(-1)[:: n_weights + 1])
             return self._from_hessian(H, at)
         if at.band_size == 0:

@@ -33,8 +33,8 @@ from ..stop import Stop
 from .smoothed import CLEAR_GAP, NO_DECREASE, Smoothed
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: the first, and that of stages that gain FAST
-WIDTH_SHARE, LEAST_WIDTH = 0.3, 1e-4  # first width near a known solution: fraction of how far margins move; least
-NARROWER, WIDER, FAST = 0.4, 25.0, 0.1
+WIDTH_SHARE, LEAST_WIDTH = 0.6, 1e-4  # first width near a known solution: fraction of how far margins move; least
+NARROWER, NARROWER_NEAR, WIDER, FAST = 0.4, 0.6, 25.0, 0.1  # factors of the width: the second near a known solution
 CLOSE = 4.0  # within this factor of the goal, only the centre changes; the width stays while that gains enough
 LOOSE = 3e-2  # promised decrease, as a fraction of the gap, at which a stage other than the last ends
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in this many is sampled; the least for which a sample pays
@@ -194,6 +194,7 @@ def _lengthen(state: State, run: Run) -> None:
 def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> None:
     """Take steps, stage by stage, until ``run`` is satisfied or ends it; small problems keep their best point."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
+    narrower = NARROWER_NEAR if state.begins_near(run.n_iter) else NARROWER
     steps, failed_stages, decrement = 0, 0, np.inf
     idle, least, lowest, worse = 0, np.inf, np.inf, 0
     for _ in run.sweeps():
@@ -259,4 +260,4 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
             fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow
             stays = fast or (halved and smoothed.is_within(run.stop, CLOSE))
             last_stage, steps = smoothed.violation, 0
-            smoothed.next_stage(WIDER if failed else 1.0 if stays else NARROWER ** (1 + idle))
+            smoothed.next_stage(WIDER if failed else 1.0 if stays else narrower ** (1 + idle))

@@ -55,6 +55,7 @@ class Smoothed:
         self._searched = 0
         self._precise: PreciseRows | None = None  # made when rounding of the scores turns out to matter
         self._rough_steps = 0  # in a row
+        self._is_new = False  # whether a stage has just begun
         self._idle, self._nearest = 0, inf  # precise steps of this stage since w came closer to Z' alpha, and how close
         self._low = np.empty(0)  # the low-order part of w, if scores are precise
         self._proposed_weights: Vector | None = None  # Z' a of the dual variables that the last step proposed
@@ -79,7 +80,7 @@ class Smoothed:
         Margins are updated step by step. A free intercept may move far on the way and leave rounding errors in them.
         """
         self.delta *= factor
-        self._idle, self._nearest = 0, inf
+        self._idle, self._nearest, self._is_new = 0, inf, True
         found = self.shards.recentre(self.delta)
         if self.regulariser.is_free and self._highest > FAR_HIGHER * self.primal:
             self._place()
@@ -179,7 +180,7 @@ class Smoothed:
             self._locate(responses, self.v)
             self._count_rough(decrement, before)
             return decrement
-        p, left = self._directions.find(at)
+        p, left = self._predicted() or self._directions.find(self.curved)
         self._proposed_weights = None
         if not at.is_descent(p):
             return 0.0
@@ -193,6 +194,24 @@ class Smoothed:
         responses, v = self.shards.respond(tau, afresh=self.is_smooth)
         self._locate(responses, v if self.is_smooth else self.v + v)
         return decrement
+
+    def _predicted(self) -> tuple[Vector, Vector | None] | None:
+        """Return the direction to the minimum of a new stage if the same variables stay free; None if there is none.
+
+        A narrower smoothing takes most of them to their bounds until w has moved, which the direction from here does
+        not foresee.
+        """
+        is_new, self._is_new, at = self._is_new, False, self.curved
+        extension = self.shards.extend() if is_new else None
+        if extension is None or extension.n_rows == 0:
+            return None
+        moved, size = at.moved + extension.moved, at.band_size + extension.n_rows
+        ahead = at._replace(residual=at.residual - extension.v, band_size=size, moved=moved, is_flat=False)
+        p, left = self._directions.find(ahead)
+        if at.is_descent(p):
+            return p, left
+        self._locate(*self.shards.respond(0.0, afresh=True))
+        return None
 
     def _step_precisely(self, rows: PreciseRows, accuracy: float) -> float:
         """Do what ``step`` does, using the rows of the band and scores in twice the precision.

@@ -22,7 +22,7 @@ from ...runtime.threads import WORTH_SHARING, Team, part_bounds
 from ..certificate_parts import CertificateParts, sum_parts
 from ..weighted_gram import uses_blas
 from .alpha import AlphaInMemory
-from .interface import Comparison, Responses, Shards
+from .interface import Comparison, Extension, Responses, Shards
 from .kernels import Vectors, new_vectors
 from .line import LADDER, Line
 from .precise import PreciseRows
@@ -208,6 +208,11 @@ class InMemoryShards(AlphaInMemory):
 
     def recentre(self, delta: float) -> tuple[Responses, Vector]:  # noqa: D102
         return self._responses(lambda shard, v: shard.recentre(delta, v))
+
+    def extend(self) -> Extension | None:  # noqa: D102
+        parts, v = self._summed(Shard.extend)
+        n, moved = map(sum, zip(*parts, strict=True))
+        return Extension(n, moved, v)
 
     def add_gram(self, G: Matrix, afresh: bool) -> None:  # noqa: D102
         assert self.vectors is not None

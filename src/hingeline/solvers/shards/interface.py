@@ -60,6 +60,21 @@ class Comparison(NamedTuple):
     excess: Vector | None
 
 
+class Extension(NamedTuple):
+    """What rows that are put back into the band change: see ``Shards.extend``.
+
+    Attributes
+    ----------
+    n_rows : how many these are
+    moved : by how many more rows the band now differs from the one in the Gram matrix
+    v : Z'(what their variables would be beyond their bounds)
+    """
+
+    n_rows: int
+    moved: int
+    v: Vector
+
+
 class Shards(ABC):
     """The rows of one problem. Verbs of Newton's method may be called after ``begin``.
 
@@ -177,6 +192,14 @@ class Shards(ABC):
     @abstractmethod
     def recentre(self, delta: float) -> tuple[Responses, Vector]:
         """Centre the smoothing at the current alpha, with width ``delta``; returns the responses and Z' alpha."""
+
+    def extend(self) -> Extension | None:
+        """Put the rows that a new stage has taken out of the band back into it, as if their variables had no bounds.
+
+        The next direction is then the one to the stage's minimum, if the same variables are free there. Call it after
+        ``recentre``, and ``respond`` afresh if the direction is not taken. None: the rows stay as they are.
+        """
+        return None
 
     @abstractmethod
     def add_gram(self, G: Matrix, afresh: bool) -> None:

@@ -184,6 +184,29 @@ def respond(
 
 
 @kernel
+def extend_rows(
+    rows: Rows, loss: Loss, vectors: Arrays, delta: float, v: Vector, begin: Index, end: Index
+) -> tuple[int, int]:
+    """Put the rows that a new stage has taken out of the band back into it, as if their variables had no bounds.
+
+    t holds the band before the stage, and abar the responses then. v <- v + Z'(what the variables would be beyond their
+    bounds). Returns how many rows these are, and by how many more the band differs from what is ``counted``.
+    """
+    C, s, m, t, abar, band, counted = vectors
+    n, moved = 0, 0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if t[i] > 0.0 and band[i] == 0:
+            C_i = own(C, i)
+            unbounded = abar[i] + pull(loss, m[i], abar[i], C_i)[0] * C_i * (0.5 / delta)
+            a = proximal(loss, m[i], abar[i], delta, C_i)[0]
+            axpy(rows, i, (unbounded - a) * s[i], v)
+            n += 1
+            moved += (t[i] != counted[i]) - (counted[i] != 0)
+            band[i] = t[i]
+    return n, moved
+
+
+@kernel
 def write_responses(loss: Loss, vectors: Arrays, delta: float, out: Vector, begin: Index, end: Index) -> None:
     """out_i <- alpha_i for the rows that respond."""
     C, _, m, _, abar, _, _ = vectors
@@ -234,13 +257,13 @@ def project(
     begin: Index,
     end: Index,
 ) -> None:
-    """t_i = <z_i, p>, and the derivatives along the line at ``taus``, added to ``out``."""
-    _, s, _, t, _, _, _ = vectors
+    """t_i = <z_i, p>, or 0 for rows that do not respond; the derivatives along the line at ``taus`` go to ``out``."""
+    C, s, _, t, _, _, _ = vectors
     first, beyond = np.uint64(begin), np.uint64(end)
     while first < beyond:
         last = min(first + BLOCK, beyond)
         for i in range(first, last):
-            t[i] = s[i] * dot(rows, i, p)
+            t[i] = s[i] * dot(rows, i, p) if own(C, i) > 0.0 else 0.0
         derivatives(loss, vectors, delta, scale, taus, out, first, last)
         first = last
 

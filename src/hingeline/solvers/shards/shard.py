@@ -24,6 +24,7 @@ from .kernels import (
     compare,
     derivatives,
     expand_rows,
+    extend_rows,
     place_rows,
     project,
     propose,
@@ -120,8 +121,17 @@ class Shard:
     def recentre(self, delta: float, v: Vector) -> Responses:
         """Smooth around the current alpha with width ``delta``; v <- v + Z' alpha."""
         self.responses(self.vectors.abar)
+        self.vectors.t[:] = self.vectors.band
         self.smooth_at(delta)
         return self.respond(0.0, True, v)
+
+    def extend(self, v: Vector) -> tuple[int, int]:
+        """Put the rows of the last stage's band back into the band: see ``Shards.extend``."""
+        n, moved = 0, 0
+        for begin, end in self._products.slices(self.n_rows):
+            part = extend_rows(self.rows, self.loss, self._arrays, self.delta, v, begin, end)
+            n, moved = n + part[0], moved + part[1]
+        return n, moved
 
     def responses(self, out: Vector) -> Vector:
         """Return the responses alpha in ``out``, whose entries for rows that do not respond stay."""
