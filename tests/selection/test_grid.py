@@ -7,10 +7,11 @@ from problems import classification
 from hingeline import Hinge
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
+from hingeline.selection import grid
 from hingeline.selection.early import EarlyEnd
 from hingeline.selection.folds import Fold
 from hingeline.selection.grid import Grid, Leg, legs
-from hingeline.selection.study import Study
+from hingeline.selection.study import Study, part_of
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train
 
@@ -96,6 +97,20 @@ def test_legs_cover_the_grid_once(n_chains, n_Cs, n_threads):
 def test_a_leg_per_chain_unless_threads_would_be_idle():
     assert legs(2, 3, 3) == [Leg(0, 0, 3), Leg(1, 0, 3)]
     assert legs(1, 3, 2) == [Leg(0, 0, 2), Leg(0, 2, 3)]
+
+
+def test_longer_legs_get_the_threads_of_those_that_have_ended(monkeypatch):
+    """Nine threads for three folds and four C: nine legs, of which three have a second C."""
+    given = {}
+
+    def recorded(study, chain, walk, C):
+        given[chain, C] = walk.n_threads
+        return part_of(study, chain, walk, C)
+
+    monkeypatch.setattr(grid, "part_of", recorded)
+    assert len(CS) == 4
+    Grid(study(), CS, n_threads=9).run()
+    assert given == {(chain, C): 3 if C == CS[1] else 1 for chain in range(3) for C in CS}
 
 
 @pytest.mark.parametrize("n_threads", [1, 3, 9])

@@ -8,7 +8,8 @@ from hingeline import Pinball, solve
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.kernels.losses import lower, upper
-from hingeline.selection.start import Reached, at_bound, best_start, packed, start_from, unpacked
+from hingeline.selection.start import Reached, at_bound, best_start, is_any_at_bound, start_from
+from hingeline.selection.variables import packed, unpacked
 from hingeline.solvers.certificate import weights
 from hingeline.solvers.stop import Stop
 
@@ -48,7 +49,9 @@ def test_bounds_are_recognised_in_spite_of_rounding():
     problem = make_problem(read_data(X), y.astype(np.float32), WEIGHTS, EVERY_LOSS["hinge"](0.7))
     alpha = 0.1 * WEIGHTS
     assert at_bound(problem, alpha, 0.7 / 0.1).all()
+    assert is_any_at_bound(problem, alpha, 0.7 / 0.1)
     assert not at_bound(problem, 0.999 * alpha, 0.7 / 0.1).any()
+    assert not is_any_at_bound(problem, 0.999 * alpha, 0.7 / 0.1)
 
 
 def test_each_side_has_its_own_bound():

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..kernels.losses import SMALLEST_C, Loss
 from .matrix import Data
+from .row_weights import visited, weighed
 
 
 @dataclass(frozen=True)
@@ -57,30 +58,20 @@ def make_problem(data: Data, y: np.ndarray, weights: np.ndarray | None, loss: Lo
     """Return the problem of ``y`` (labels -1 and +1, or targets); ``weights``, one per row, multiply C."""
     loss.check()
     C: np.ndarray | float = float(loss.C)
-    is_left_out = None  # which rows have no weight
+    largest, n_visited = loss.C, data.n_rows
     if weights is not None:
         check_weights(weights, data.n_rows)
-        with np.errstate(over="ignore"):
-            C = loss.C * weights
-        is_left_out = C < SMALLEST_C
-        if is_left_out.all():
+        C, n_visited, largest = weighed(loss.C, weights, SMALLEST_C, data.q)
+        if largest == 0.0:
             raise ValueError(
                 f"sample_weight times C is below {SMALLEST_C:g} for every row: there is nothing to train on."
             )
-        C[is_left_out] = 0.0
+    elif data.smallest_q <= 0.0:
+        n_visited = int(np.count_nonzero(data.q > 0.0))
     at_zero = float(np.abs(y).max()) if loss.is_regression else 1.0
-    check_range(loss, data.n_rows * float(np.max(C)), data.largest_q, at_zero)
-    return Problem(data, y, C, loss, _kept(data, is_left_out))
-
-
-def _kept(data: Data, is_left_out: np.ndarray | None) -> np.ndarray | None:
-    """Return the rows to visit: those that are neither left out nor zero. None: every row."""
-    is_zero = None if data.smallest_q > 0.0 else data.q <= 0.0
-    if is_left_out is None or not is_left_out.any():
-        is_left_out = is_zero
-    elif is_zero is not None:
-        is_left_out = is_left_out | is_zero
-    return None if is_left_out is None else np.flatnonzero(~is_left_out).astype(np.uint32)
+    check_range(loss, data.n_rows * largest, data.largest_q, at_zero)
+    kept = None if n_visited == data.n_rows else visited(np.atleast_1d(C), data.q, n_visited)
+    return Problem(data, y, C, loss, kept)
 
 
 def check_range(loss: Loss, total_C: float, largest_q: float, at_zero: float) -> None:

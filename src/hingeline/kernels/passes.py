@@ -175,6 +175,17 @@ def scores(rows: Rows, w: Vector, out: Vector, begin: int, end: int) -> None:
 
 
 @kernel
+def sum_squared_scores(rows: Rows, C: Vector, w: Vector, begin: int, end: int) -> float:
+    """Sum of <x_i, w>^2 over the rows from begin to end that have weight. ``C``: one entry per row, or one for all."""
+    s = 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if (C[i] if C.size > 1 else C[0]) > 0.0:
+            f = dot(rows, i, w)
+            s += f * f
+    return s
+
+
+@kernel
 def scores_at(rows: Rows, which: Indices, w: Vector, out: Vector, begin: int, end: int) -> None:
     """out_k = <x_i, w> for the rows i = which[k], k from begin to end."""
     for k in range(np.uint64(begin), np.uint64(end)):

@@ -97,9 +97,8 @@ class Grid:
         self._test_share = study.test_share
         self._legs = legs(n_chains, Cs.size, self._n_threads)
         self._furthest = 2 if len(self._legs) == n_chains else Cs.size  # rows that threads may be ahead
-        each = max(1, self._n_threads // len(self._legs))
         self._next = [self._first_open(leg) for leg in self._legs]
-        self._walks = [self._walk(number, each, reached or {}) for number in range(len(self._legs))]
+        self._walks = [self._walk(number, reached or {}) for number in range(len(self._legs))]
         self._parts: dict[tuple[int, int], dict[int, Part]] = {}
         self._row = 0
         self._keeps_best = keeps_best
@@ -118,7 +117,7 @@ class Grid:
         return self.table
 
     def _walk(
-        self, number: int, n_threads: int, reached: Mapping[tuple[int, int], list[Reached | None]]
+        self, number: int, reached: Mapping[tuple[int, int], list[Reached | None]]
     ) -> Walk | MultinomialWalk | None:
         study, leg, k = self._study, self._legs[number], self._next[number]
         fold, problem = divmod(leg.chain, study.n_problems)
@@ -128,7 +127,6 @@ class Grid:
             leg.chain,
             callback=None if self._callback is None else partial(self._callback, leg.chain),
             cancelled=self._stopped.is_set,
-            n_threads=n_threads,
             reached=None if before is None else before[problem],
             elapsed=self._elapsed,
         )
@@ -172,12 +170,22 @@ class Grid:
     def _step(self, number: int) -> Part:
         """Train a leg's problem for its next C, and compute the decision values of the rows that are held out."""
         walk, chain, C = self._walks[number], self._legs[number].chain, float(self.table.Cs[self._next[number]])
+        if walk is not None:
+            walk.n_threads = self._threads_of(number)
         if walk is None or self._remote is None:
             return part_of(self._study, chain, walk, C)
         stop = self._study.stop if self._elapsed is None else self._study.stop.after(self._elapsed())
         part = self._remote.part(Fit(chain, C, stop, walk.reached))
         walk.reached = part.reached
         return part
+
+    def _threads_of(self, number: int) -> int:
+        """Return the threads of a leg's next fit: its share, if legs that were shorter than this have come to an end.
+
+        Which these are follows from the legs alone, so a result does not depend on timing.
+        """
+        done = self._next[number] - self._legs[number].begin
+        return max(1, self._n_threads // sum(leg.end - leg.begin > done for leg in self._legs))
 
     def _take(self, number: int, part: Part) -> None:
         """Add what a leg has given; if that completes a cell, score it."""

@@ -17,7 +17,8 @@ from ..solvers.engines import engines_of
 from ..solvers.multinomial.multinomial import train_multinomial
 from ..solvers.stop import Stop
 from .folds import Fold
-from .start import Reached, packed
+from .start import Reached
+from .variables import packed
 from .walk import values_at
 
 
@@ -80,7 +81,8 @@ class MultinomialWalk:
         elapsed: Callable[[], float] | None = None,
     ) -> None:
         self._joint, self._fold, self._solver, self._stop = joint, fold, solver, stop
-        self._how: dict[str, Any] = {"callback": callback, "cancelled": cancelled, "n_threads": n_threads}
+        self._how: dict[str, Any] = {"callback": callback, "cancelled": cancelled}
+        self.n_threads = n_threads  # of the next fit
         self.reached, self._elapsed = reached, elapsed
 
     def advance(self, C: float) -> Solution:
@@ -88,7 +90,8 @@ class MultinomialWalk:
         started = now()
         stop = self._stop if self._elapsed is None else self._stop.after(self._elapsed())
         start = None if self.reached is None else self.reached.w
-        solution = self._joint.train(self._fold, C, self._solver, stop, alpha0=start, **self._how)
+        how = {**self._how, "n_threads": self.n_threads}
+        solution = self._joint.train(self._fold, C, self._solver, stop, alpha0=start, **how)
         bias = self._joint.data.rows.bias
         W = np.column_stack([solution.w, solution.intercept / bias if bias else np.zeros(len(solution.w))])
         self.reached = Reached(C, W, inf, engines_of(solution.solver)[-1].name, *packed(np.empty(0)))

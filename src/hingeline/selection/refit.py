@@ -20,7 +20,8 @@ import numpy as np
 from ..data.problem import Problem
 from ..solvers.engines import ENGINES
 from .folds import Fold
-from .start import Reached, mean_shift, packed
+from .start import Reached, mean_shift
+from .variables import packed
 
 
 def from_folds(problem: Problem, reached: Sequence[Reached], folds: Sequence[Fold]) -> Reached:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..data.problem import Problem
 from ..kernels.losses import Loss, lower, upper
-from ..kernels.passes import scores, squared_length, sum_dual_terms
+from ..kernels.passes import squared_length, sum_dual_terms, sum_squared_scores
 from ..runtime.pace import Pace
 from ..solvers.certificate import weights
 from ..solvers.engines import AUTO, ENGINES, NEWTON
@@ -29,6 +29,7 @@ from ..solvers.select import SMALL, by_products, plan, plan_free
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.state import Known, Near
 from ..solvers.stop import Stop
+from .variables import is_any_bounded, mark_bounded, unpacked
 
 AT_BOUND = 1.0 - 1e-12  # C_i at the old C is known up to rounding
 
@@ -62,37 +63,6 @@ class Reached(NamedTuple):
         return unpacked(self.codes, self.numbers)
 
 
-ZERO, MOST, LEAST, OTHER = range(4)  # codes of dual variables
-
-
-def packed(alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return dual variables as a code of one byte each, and the numbers that codes do not tell.
-
-    Most variables are zero, or at a bound that is the same for all. The codes MOST and LEAST stand for the largest
-    magnitude with its sign, the first of the numbers; the variables of the code OTHER are the rest of them. If that
-    would save little, there are no codes, and the numbers are the variables themselves.
-    """
-    most = max(alpha.max(initial=0.0), -alpha.min(initial=0.0))
-    codes = np.full(alpha.size, OTHER, dtype=np.uint8)
-    codes[alpha == most] = MOST
-    codes[alpha == -most] = LEAST
-    codes[alpha == 0.0] = ZERO
-    others = alpha[codes == OTHER]
-    if 2 * others.size > alpha.size or alpha.size == 0:
-        return np.empty(0, dtype=np.uint8), alpha
-    return codes, np.concatenate(([most], others))
-
-
-def unpacked(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return the dual variables that ``packed`` has packed."""
-    if codes.size == 0:
-        return numbers.copy()
-    most = numbers[0]
-    alpha = np.array([0.0, most, -most, 0.0])[codes]
-    alpha[codes == OTHER] = numbers[1:]
-    return alpha
-
-
 def start_from(
     reached: Reached, problem: Problem, solver: str, stop: Stop, *, free_intercept: bool = False
 ) -> dict[str, Any]:
@@ -104,7 +74,9 @@ def start_from(
     begins_near = bool(phases) and ENGINES[phases[0].engine].begins_near
     if begins_near and ENGINES[reached.engine].begins_near:
         near = Near(reached.w, reached.shift)
-        return {"solver": solver, "alpha0": growth * reached.alpha, "near": near}
+        alpha = reached.alpha
+        alpha *= growth
+        return {"solver": solver, "alpha0": alpha, "near": near}
     if begins_near and sample_step(problem.loss, problem.data.n_rows, problem.data.n_features + 1) > 1:
         return {"solver": solver}  # a sample of the rows is a better start than what sweeps left at another C
     alpha, known = best_start(problem, reached.alpha, growth)
@@ -118,21 +90,26 @@ def _newton_is_safe(problem: Problem) -> bool:
 
 def mean_shift(problem: Problem, change: np.ndarray) -> float:
     """Return the root mean square of what a ``change`` of the weights adds to the scores of the problem's rows."""
-    out = np.zeros(problem.data.n_rows)
-    for begin, end in Pace().slices(out.size):
-        scores(problem.data.rows, change, out, begin, end)
-    if problem.kept is not None:
-        out = out[problem.kept]
-    return sqrt(squared_length(out) / max(out.size, 1))
+    fixed, slices = (problem.data.rows, problem.C_values, change), Pace().slices(problem.data.n_rows)
+    total = float(sum(sum_squared_scores(*fixed, begin, end) for begin, end in slices))
+    return sqrt(total / max(problem.n_variables, 1))
 
 
 def at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
     """Tell which variables of a solution were at a bound other than 0, before C grew to that of ``problem``."""
-    if not problem.loss.reaches_bounds:
-        return np.zeros(alpha.size, dtype=bool)
-    C = np.asarray(problem.C) / growth
-    reached = np.abs(alpha) >= AT_BOUND * np.abs(_bound(problem.loss, alpha, C))
-    return np.asarray(reached & (C > 0.0) & (problem.data.q > 0.0))
+    out, share = np.zeros(alpha.size, dtype=bool), AT_BOUND / growth
+    if problem.loss.reaches_bounds:
+        for begin, end in Pace().slices(alpha.size):
+            mark_bounded(problem.loss, problem.C_values, share, problem.data.q, alpha, out, begin, end)
+    return out
+
+
+def is_any_at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> bool:
+    """Tell whether any variable was."""
+    loss, share = problem.loss, AT_BOUND / growth
+    slices = Pace().slices(alpha.size) if loss.reaches_bounds else ()
+    fixed = (loss, problem.C_values, share, problem.data.q, alpha)
+    return any(is_any_bounded(*fixed, begin, end) for begin, end in slices)
 
 
 def _bound(loss: Loss, alpha: np.ndarray, C: np.ndarray) -> np.ndarray:

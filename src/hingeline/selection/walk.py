@@ -23,7 +23,8 @@ from ..solvers.shards import shards_of
 from ..solvers.shards.alpha import starting_alpha
 from ..solvers.stop import Stop
 from ..solvers.train import train
-from .start import Reached, at_bound, mean_shift, packed, start_from
+from .start import Reached, is_any_at_bound, mean_shift, start_from
+from .variables import packed
 
 BY_VIOLATION = 1.7  # least shift, in violations: margins of free variables are that uncertain
 
@@ -64,8 +65,8 @@ class Walk:
             "seed": seed,
             "callback": callback,
             "cancelled": cancelled,
-            "n_threads": n_threads,
         }
+        self.n_threads = n_threads  # of the next fit
         self.reached, self._elapsed = reached, elapsed
 
     def advance(self, C: float) -> Solution:
@@ -96,7 +97,7 @@ class Walk:
             start = start_from(before, problem, self._solver, self._stop, free_intercept=self._free)
         run = train_free if self._free else train
         stop = self._stop if self._elapsed is None else self._stop.after(self._elapsed())
-        return run(problem, stop=stop, **start, **self._how)
+        return run(problem, stop=stop, n_threads=self.n_threads, **start, **self._how)
 
     def _same(self, problem: Problem, before: Reached | None) -> Solution | None:
         """Return the last solution if it solves ``problem`` too, since no variable was at the bound that has moved.
@@ -106,7 +107,7 @@ class Walk:
         if before is None or self._free or not problem.loss.reaches_bounds:
             return None
         alpha = before.alpha
-        if problem.data.blocks is not None or at_bound(problem, alpha, problem.loss.C / before.C).any():
+        if problem.data.blocks is not None or is_any_at_bound(problem, alpha, problem.loss.C / before.C):
             return None
         alpha = starting_alpha(problem, alpha)
         certificate = certify(shards_of(problem, alpha), before.w)

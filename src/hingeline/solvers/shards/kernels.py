@@ -77,7 +77,7 @@ def new_vectors(problem: Problem, room: Vectors | None = None) -> Vectors:
     ``room`` holds the vectors of another problem with as many rows, which are reused if possible.
     """
     loss, n, C = problem.loss, problem.data.n_rows, problem.C_values
-    if problem.kept is not None:
+    if problem.kept is not None and problem.data.smallest_q <= 0.0:  # else only rows without weight are left out
         C = np.zeros(n)
         C[problem.kept] = problem.C_values[problem.kept] if problem.C_values.size > 1 else problem.C_values
     entry = np.dtype(np.uint8 if loss.slope_has_kinks else np.float64)
