@@ -29,9 +29,14 @@ from hingeline import (
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.io import dump_svmlight, load_svmlight
-from hingeline.runtime.pace import Pace
+from hingeline.runtime.pace import Pace, do_nothing
+from hingeline.runtime.threads import ALONE
 from hingeline.selection.path import LOSSES
+from hingeline.selection.start import best_start, is_any_at_bound
 from hingeline.solvers.engines import names_for
+from hingeline.solvers.shards import Shards
+from hingeline.solvers.shards.in_memory import InMemoryShards
+from hingeline.solvers.shards.line import Line
 from hingeline.solvers.solve import checked_labels
 from hingeline.solvers.state import new_state
 from hingeline.solvers.stretch import Stretch
@@ -98,7 +103,20 @@ def _engines(loss: str, layout: str) -> None:
     X, y = X[:60], y[:60]
     for solver in ("auto", "hybrid"):
         c_path(X, y, [0.1, 1.0, 10.0], loss, solver=solver, **BRIEF)
+    _left_to_chance(X, y, kind)
     _dependent_columns(kind, layout)
+
+
+def _left_to_chance(X: Any, y: np.ndarray, kind: Any) -> None:
+    """Start at a larger C in every way, and do a Newton step verb by verb: training chooses these by what it sees."""
+    targets = y.astype(float) if kind.is_regression else checked_labels(y, len(y))
+    problem = make_problem(read_data(X), targets, None, kind._replace(C=1.0))
+    alpha = np.full(problem.data.n_rows, 0.1)
+    best_start(problem, alpha, growth=10.0)
+    is_any_at_bound(problem, alpha, growth=10.0)
+    shards = InMemoryShards(problem, alpha, ALONE, do_nothing)
+    _, p = shards.begin(shards.weights(), delta=0.5)
+    Shards.move(shards, p, Line(-1.0, 0.0, 1.0, 1e-9), afresh=True)
 
 
 def _dependent_columns(kind: Any, layout: str) -> None:

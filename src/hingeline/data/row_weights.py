@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.compile import kernel
 from ..kernels.types import Index, Indices, Vector
-from ..runtime.pace import Pace
+from ..runtime.pace import NUMBERS, Pace
 
 
 def weighed(C: float, weights: Vector, least: float, q: Vector) -> tuple[Vector, int, float]:
@@ -18,7 +18,7 @@ def weighed(C: float, weights: Vector, least: float, q: Vector) -> tuple[Vector,
     C_i below ``least`` become zero. Rows without weight and rows of zeros (q_i = 0) are not visited.
     """
     out, n, largest = np.empty(weights.size), 0, 0.0
-    for begin, end in Pace().slices(out.size):
+    for begin, end in Pace(first=NUMBERS).slices(out.size):
         visited, most = weigh(C, weights, least, q, out, begin, end)
         n, largest = n + visited, max(largest, most)
     return out, n, largest
@@ -27,7 +27,7 @@ def weighed(C: float, weights: Vector, least: float, q: Vector) -> tuple[Vector,
 def visited(C: Vector, q: Vector, n: int) -> Indices:
     """Return the rows that are visited, which are n; C has one entry per row, or a single one for all."""
     kept, at = np.empty(n, dtype=np.uint32), 0
-    for begin, end in Pace().slices(q.size):
+    for begin, end in Pace(first=NUMBERS).slices(q.size):
         at = list_visited(C, q, kept, at, begin, end)
     return kept
 

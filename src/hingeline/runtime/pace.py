@@ -13,6 +13,7 @@ T = TypeVar("T")
 
 SLICE_SECONDS = 0.05
 FIRST_SLICE = 4096  # units of work; rows of a few thousand non-zeros stay within a few milliseconds
+NUMBERS = 2**20  # units of work that are one number each: a few milliseconds
 FASTEST_GROWTH = 8.0
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..data.problem import Problem
 from ..kernels.losses import Loss, lower, upper
 from ..kernels.passes import squared_length, sum_dual_terms, sum_squared_scores
-from ..runtime.pace import Pace
+from ..runtime.pace import NUMBERS, Pace
 from ..solvers.certificate import weights
 from ..solvers.engines import AUTO, ENGINES, NEWTON
 from ..solvers.newton.newton import sample_step
@@ -99,7 +99,7 @@ def at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
     """Tell which variables of a solution were at a bound other than 0, before C grew to that of ``problem``."""
     out, share = np.zeros(alpha.size, dtype=bool), AT_BOUND / growth
     if problem.loss.reaches_bounds:
-        for begin, end in Pace().slices(alpha.size):
+        for begin, end in Pace(first=NUMBERS).slices(alpha.size):
             mark_bounded(problem.loss, problem.C_values, share, problem.data.q, alpha, out, begin, end)
     return out
 
@@ -107,7 +107,7 @@ def at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> np.ndarray:
 def is_any_at_bound(problem: Problem, alpha: np.ndarray, growth: float) -> bool:
     """Tell whether any variable was."""
     loss, share = problem.loss, AT_BOUND / growth
-    slices = Pace().slices(alpha.size) if loss.reaches_bounds else ()
+    slices = Pace(first=NUMBERS).slices(alpha.size) if loss.reaches_bounds else ()
     fixed = (loss, problem.C_values, share, problem.data.q, alpha)
     return any(is_any_bounded(*fixed, begin, end) for begin, end in slices)
 
@@ -131,7 +131,7 @@ def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> tuple[np.n
     w_w, w_v, v_v = squared_length(w), float(np.einsum("j,j", w, v)), squared_length(v)
 
     def terms(part: np.ndarray, factor: float) -> float:
-        fixed, slices = (problem.loss, problem.y, problem.C_values, part, factor), Pace().slices(part.size)
+        fixed, slices = (problem.loss, problem.y, problem.C_values, part, factor), Pace(first=NUMBERS).slices(part.size)
         return float(sum(sum_dual_terms(*fixed, begin, end) for begin, end in slices))
 
     def scaled(t: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels.compile import kernel
 from ..kernels.losses import Loss, lower, upper
 from ..kernels.types import Flags, Index, Vector
-from ..runtime.pace import Pace
+from ..runtime.pace import NUMBERS, Pace
 
 ZERO, MOST, LEAST, OTHER = range(4)  # codes of dual variables
 
@@ -24,12 +24,12 @@ def packed(alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     most = max(alpha.max(initial=0.0), -alpha.min(initial=0.0))
     codes = np.empty(alpha.size, dtype=np.uint8)
-    n = sum(encode(alpha, most, codes, begin, end) for begin, end in Pace().slices(alpha.size))
+    n = sum(encode(alpha, most, codes, begin, end) for begin, end in Pace(first=NUMBERS).slices(alpha.size))
     if 2 * n > alpha.size or alpha.size == 0:
         return np.empty(0, dtype=np.uint8), alpha
     numbers, at = np.empty(1 + n), 1
     numbers[0] = most
-    for begin, end in Pace().slices(alpha.size):
+    for begin, end in Pace(first=NUMBERS).slices(alpha.size):
         at = collect(alpha, codes, numbers, at, begin, end)
     return codes, numbers
 
@@ -39,7 +39,7 @@ def unpacked(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     if codes.size == 0:
         return numbers.copy()
     alpha, at = np.empty(codes.size), 1
-    for begin, end in Pace().slices(alpha.size):
+    for begin, end in Pace(first=NUMBERS).slices(alpha.size):
         at = decode(codes, numbers, alpha, at, begin, end)
     return alpha
 

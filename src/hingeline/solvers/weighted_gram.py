@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -29,13 +30,21 @@ class WeightedGram:
 
     def add(self, s: Vector, G: Matrix) -> None:
         """G <- G + sum_i s_i x_i x_i', the upper triangle at least."""
-        if uses_blas(self.rows, len(G)):
+        if self.is_by_blas(G):
             assert isinstance(self.rows, DenseRows)
             self._add_by_blas(self.rows, s, G)
-            return
+        else:
+            self.add_slices(partial(add_gram, self.rows, s), s.size, G)
+
+    def is_by_blas(self, G: Matrix) -> bool:
+        """Tell whether BLAS computes the matrix."""
+        return uses_blas(self.rows, len(G))
+
+    def add_slices(self, add: Callable[..., None], n_rows: int, G: Matrix) -> None:
+        """Have the kernel ``add`` go over the rows, a slice at a time."""
         room = self.room()
-        for begin, end in self._slices.slices(s.size):
-            add_gram(self.rows, s, self.distinct, G, room, begin, end)
+        for begin, end in self._slices.slices(n_rows):
+            add(self.distinct, G, room, begin, end)
 
     def room(self) -> Matrix:
         """Return the work space of the compiled loop."""

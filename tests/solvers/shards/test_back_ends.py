@@ -17,7 +17,7 @@ from hingeline.runtime.threads import Team
 from hingeline.solvers.shards import in_memory
 from hingeline.solvers.shards.alpha import AlphaInMemory, starting_alpha
 from hingeline.solvers.shards.in_memory import InMemoryShards, shard_count
-from hingeline.solvers.shards.line import LADDER
+from hingeline.solvers.shards.line import LADDER, Line
 from hingeline.solvers.shards.out_of_core import BlockShards
 
 N, D, BIAS, DELTA = 300, 7, 0.5, 0.3
@@ -124,6 +124,29 @@ def test_the_verbs_of_a_newton_step(back_end, loss):
     shards.place(case.w)
     placed, _ = shards.respond(0.0, afresh=True)
     assert placed.losses == pytest.approx(shards.certify(case.w).losses, rel=1e-12)
+
+
+@pytest.mark.parametrize("afresh", [False, True])
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_a_move_is_projection_search_and_response(back_end, loss, afresh):
+    """The step ends where the slope along p is zero, and the responses are those of that place."""
+    case = Case(loss)
+    delta = 0.0 if case.loss.is_smooth else DELTA
+    moved, apart = (back_end(case.problem, case.alpha.copy()) for _ in range(2))
+    for shards in (moved, apart):
+        _, v = shards.begin(case.w, delta)
+    p = v - case.w  # a direction of descent
+    line = Line(-float(p @ p), float(case.w @ p), float(p @ p), 1e-9)
+    tau, responses, change = moved.move(p, line, afresh)
+    taus = apart.first_taus
+    step = apart.step_to_minimum(line, taus, apart.project(p, taus))
+    assert tau == pytest.approx(step, rel=1e-7)
+    expected, expected_change = apart.respond(step, afresh)
+    np.testing.assert_allclose(responses, expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(change, expected_change, rtol=1e-6, atol=1e-6 * np.abs(v).max())
+    after = change if afresh else v + change
+    slope = float((case.w + tau * p - after) @ p)
+    assert abs(slope) <= 0.01 * float(p @ p)  # a cluster does not search for long
 
 
 @pytest.mark.parametrize("loss", [name for name in sorted(LOSSES) if not LOSSES[name](1.0).is_smooth])

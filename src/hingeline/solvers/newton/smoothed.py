@@ -184,14 +184,18 @@ class Smoothed:
         self._proposed_weights = None
         if not at.is_descent(p):
             return 0.0
-        taus, decrement = self.shards.first_taus, -float(self.residual @ p)
-        values = self.shards.project(p, taus)
-        self._propose(p, left, decrement)
-        tau = self.shards.step_to_minimum(self._line(p, decrement, accuracy), taus, values)
+        decrement = -float(self.residual @ p)
+        line, afresh = self._line(p, decrement, accuracy), self.is_smooth  # a smooth loss: all rows respond anyway
+        if self._is_worth_proposing(decrement):
+            taus = self.shards.first_taus
+            values = self.shards.project(p, taus)
+            self._propose(p, left)
+            tau = self.shards.step_to_minimum(line, taus, values)
+            responses, v = self.shards.respond(tau, afresh)
+        else:
+            tau, responses, v = self.shards.move(p, line, afresh)
         self._directions.damp(tau)
         self.w += tau * p
-        # The responses of a smooth loss change in all rows of the band, so there is nothing to save.
-        responses, v = self.shards.respond(tau, afresh=self.is_smooth)
         self._locate(responses, v if self.is_smooth else self.v + v)
         return decrement
 
@@ -231,7 +235,8 @@ class Smoothed:
             return 0.0
         taus, tau = self.shards.first_taus, 1.0
         values = rows.project(p, low, taus)
-        self._propose(p, left, decrement)
+        if self._is_worth_proposing(decrement):
+            self._propose(p, left)
         if left is not None or decrement > UNSEEN * rows.size_along_line():
             tau = self.shards.step_to_minimum(self._line(p, decrement, accuracy), taus, values)
         self._directions.damp(tau)
@@ -251,12 +256,15 @@ class Smoothed:
         u = self.regulariser.part(p)
         return Line(-decrement, float(self.w @ u), float(u @ u), accuracy)
 
-    def _propose(self, p: Vector, left: Vector | None, decrement: float) -> None:
-        """Have the shards propose dual variables for w + p, if the step is likely to be good enough."""
-        if (self.is_smooth or self.is_precise) and self._is_worth_a_look(decrement):
-            self.shards.propose(1.0)
-            proposed = self.regulariser.part(self.w + p)
-            self._proposed_weights = proposed if left is None else proposed - left
+    def _is_worth_proposing(self, decrement: float) -> bool:
+        """Tell whether Newton's equation may propose better dual variables than the responses are."""
+        return (self.is_smooth or self.is_precise) and self._is_worth_a_look(decrement)
+
+    def _propose(self, p: Vector, left: Vector | None) -> None:
+        """Have the shards propose dual variables for w + p."""
+        self.shards.propose(1.0)
+        proposed = self.regulariser.part(self.w + p)
+        self._proposed_weights = proposed if left is None else proposed - left
 
     @property
     def _is_rough(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from ...data.problem import Problem
 from ...kernels.passes import settle_rows
 from ...kernels.types import Vector
-from ...runtime.pace import Pace
+from ...runtime.pace import NUMBERS, Pace
 from ..balance import SidesInMemory, balance
 from .interface import Shards
 
@@ -25,7 +25,7 @@ def starting_alpha(problem: Problem, alpha0: Vector | None = None, pace: Pace | 
         return np.zeros(problem.data.n_rows)
     alpha, start = np.empty(problem.data.n_rows), NO_START if alpha0 is None else np.ascontiguousarray(alpha0)
     arrays = (problem.loss, problem.y, problem.C_values, problem.data.q, start, alpha)
-    (pace or Pace()).each(alpha.size, lambda part, begin, end: settle_rows(*arrays, begin, end))
+    (pace or Pace(first=NUMBERS)).each(alpha.size, lambda part, begin, end: settle_rows(*arrays, begin, end))
     return alpha
 
 

@@ -35,6 +35,7 @@ T = TypeVar("T")
 LEAST_STORED = 100_000  # values per shard: a pass over fewer takes no longer than waking a thread
 STORED_PER_WEIGHT = 4  # values per shard and weight: with fewer, adding up weights costs more than a pass
 WAKING = 100_000  # numbers that a thread processes while one more thread wakes up
+MOVED_AT_ONCE = 10_000_000  # stored values up to which a step along a line is one call: some 30 ms
 FEW_WEIGHTS, AT_ONCE = 64, 300_000  # weights, and rows times weights, up to which a step is one call (milliseconds)
 
 
@@ -202,6 +203,12 @@ class InMemoryShards(AlphaInMemory):
 
     def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:  # noqa: D102
         return self._responses(lambda shard, v: shard.respond(tau, afresh, v))
+
+    def move(self, p: Vector, line: Line, afresh: bool) -> tuple[float, Responses, Vector]:  # noqa: D102
+        if self.n_shards > 1 or self.n_stored > MOVED_AT_ONCE:
+            return super().move(p, line, afresh)
+        v = np.zeros(self.n_weights)
+        return *self._shards[0].move(p, line, afresh, v), v
 
     def place(self, w: Vector) -> None:  # noqa: D102
         self._each(lambda shard: shard.place(w))

@@ -185,6 +185,13 @@ class Shards(ABC):
     def respond(self, tau: float, afresh: bool = False) -> tuple[Responses, Vector]:
         """Move the margins by tau t; returns the responses there and Z'(change of alpha), or Z' alpha if ``afresh``."""
 
+    def move(self, p: Vector, line: Line, afresh: bool) -> tuple[float, Responses, Vector]:
+        """Go along p to the minimum: ``project``, ``step_to_minimum`` and ``respond`` in one; returns the step too."""
+        taus = self.first_taus
+        values = self.project(p, taus)
+        tau = self.step_to_minimum(line, taus, values)
+        return tau, *self.respond(tau, afresh)
+
     @abstractmethod
     def place(self, w: Vector) -> None:
         """Recompute the margins at w: long steps have left rounding errors in them. Call ``respond`` afresh next."""

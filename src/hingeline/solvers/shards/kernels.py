@@ -19,6 +19,7 @@ import numpy as np
 
 from ...data.problem import Problem
 from ...kernels.compile import kernel
+from ...kernels.gram import gram
 from ...kernels.losses import (
     Loss,
     gap_estimate,
@@ -266,6 +267,15 @@ def project(
             t[i] = s[i] * dot(rows, i, p) if own(C, i) > 0.0 else 0.0
         derivatives(loss, vectors, delta, scale, taus, out, first, last)
         first = last
+
+
+@kernel
+def add_band_gram(
+    rows: Rows, vectors: Arrays, afresh: bool, distinct: bool, G: Matrix, room: Matrix, begin: Index, end: Index
+) -> None:
+    """Do what ``band_change`` does, and add the Gram matrix of that change to G: one call for both."""
+    band_change(vectors, afresh, begin, end)
+    gram(rows, vectors[3], distinct, G, room, begin, end)
 
 
 @kernel

@@ -14,8 +14,9 @@ import numpy as np
 
 from ...kernels.compile import kernel
 from ...kernels.losses import Loss
+from ...kernels.rows import Rows, dot
 from ...kernels.types import Matrix, Vector
-from .kernels import Arrays, add_derivatives
+from .kernels import BLOCK, Arrays, add_derivatives, own, respond
 
 MOST_EVALUATIONS = 40
 LADDER = np.array([1.0, 0.5, 0.25, 2.0])  # the first steps to evaluate, if several at once: 1 is Newton's own
@@ -91,6 +92,41 @@ def search_at_once(
         if at[5]:
             break
     return at
+
+
+@kernel
+def move_rows(
+    rows: Rows,
+    loss: Loss,
+    vectors: Arrays,
+    p: Vector,
+    delta: float,
+    scale: float,
+    line: Line,
+    afresh: bool,
+    v: Vector,
+    change: Vector,
+) -> tuple[float, tuple[float, int, int, float, float, float]]:
+    """Find the step to the minimum along p, and respond there; returns the step and what ``respond`` returns.
+
+    One call for all rows: each call costs a wait for Python's lock, and with many threads that is longer than the work.
+    """
+    C, s, _, t, _, _, _ = vectors
+    first, second, n = line.wp + line.pp, line.pp, np.uint64(t.size)
+    begin = np.uint64(0)
+    while begin < n:
+        end = min(begin + BLOCK, n)
+        for i in range(begin, end):
+            t[i] = s[i] * dot(rows, i, p) if own(C, i) > 0.0 else 0.0
+        of_block = add_derivatives(loss, vectors, delta, scale, 1.0, begin, end)
+        first += of_block[0]
+        second += of_block[1]
+        begin = end
+    at = narrowed((0.0, line.slope, np.inf, np.inf, 1.0, False), first, second, line.slope, line.accuracy)
+    if not at[5]:
+        at = search_at_once(loss, vectors, delta, scale, line, MOST_EVALUATIONS - 1, at)
+    tau = step_found(at)
+    return tau, respond(rows, loss, vectors, tau, delta, afresh, v, change, 0, t.size)
 
 
 def search(derivatives: Callable[[Vector], Matrix], line: Line, taus: Vector, values: Matrix) -> float:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ...kernels.losses import Loss
 from ...kernels.passes import add_weights, certify_rows
-from ...kernels.rows import Rows
+from ...kernels.rows import DenseRows, Rows
 from ...kernels.types import Indices, Matrix, Vector
-from ...runtime.pace import Pace
+from ...runtime.pace import FIRST_SLICE, NUMBERS, Pace
 from ..certificate_parts import CertificateParts, sum_parts
 from ..weighted_gram import WeightedGram
 from .interface import Responses
 from .kernels import (
     BLOCK,
     Vectors,
+    add_band_gram,
     add_curvature,
     add_diagonal,
     band_change,
@@ -31,9 +33,21 @@ from .kernels import (
     respond,
     write_responses,
 )
-from .line import MOST_EVALUATIONS, Line, beginning, narrowed, search_at_once, step_found
+from .line import MOST_EVALUATIONS, Line, beginning, move_rows, narrowed, search_at_once, step_found
 
 SEARCHED_AT_ONCE = 10_000_000  # rows times evaluations of a line search: some 30 ms
+
+
+FIRST_VALUES = 2_000_000  # stored values that are read in a first slice: some milliseconds
+
+
+def first_slice(rows: Rows) -> int:
+    """Return the rows of a first slice."""
+    if isinstance(rows, DenseRows):
+        per_row = float(rows.X.shape[1])
+    else:
+        per_row = float(rows.indptr[-1] - rows.indptr[0]) / max(1, rows.indptr.size - 1)
+    return max(FIRST_SLICE, int(FIRST_VALUES / max(1.0, per_row)))
 
 
 class Shard:
@@ -61,7 +75,8 @@ class Shard:
         self.n_rows = y.size
         self.smooth_at(0.0)
         self.gram = WeightedGram(rows, distinct, between)
-        self._products, self._terms = Pace(between), Pace(between)
+        self._between = between
+        self._products, self._terms = Pace(between, first=first_slice(rows)), Pace(between, first=NUMBERS)
         self.change = np.empty(BLOCK)  # work space of ``respond``
         self._searches = Pace(between, first=max(1, SEARCHED_AT_ONCE // self.n_rows))
 
@@ -160,8 +175,19 @@ class Shard:
                     break
         return float(step_found(at))
 
+    def move(self, p: Vector, line: Line, afresh: bool, v: Vector) -> tuple[float, Responses]:
+        """Go along p to the minimum and respond there, in one call; returns the step, and v as ``respond`` does."""
+        problem = (self.rows, self.loss, self._arrays, p, self.delta, self.scale, line, afresh, v, self.change)
+        tau, responses = move_rows(*problem)
+        self._between()
+        found = Responses(*responses)
+        return tau, found._replace(losses=found.losses + self.settled_losses)
+
     def add_gram(self, G: Matrix, afresh: bool) -> None:
         """Add what the band has changed since it was counted (or all of it, if ``afresh``) to G."""
+        if not self.gram.is_by_blas(G):
+            self.gram.add_slices(partial(add_band_gram, self.rows, self._arrays, afresh), self.n_rows, G)
+            return
         for begin, end in self._terms.slices(self.n_rows):
             band_change(self._arrays, afresh, begin, end)
         self.gram.add(self.vectors.t, G)

@@ -10,10 +10,10 @@ import numpy as np
 from ...kernels.compile import kernel
 from ...kernels.gram import gram
 from ...kernels.losses import Loss
-from ...kernels.rows import ONE, Rows, dot
+from ...kernels.rows import ONE, Rows
 from ...kernels.types import Matrix, Vector
-from .kernels import Arrays, own, respond
-from .line import MOST_EVALUATIONS, Line, search_at_once, step_found
+from .kernels import Arrays, own
+from .line import Line, move_rows
 
 
 @kernel
@@ -73,7 +73,7 @@ def step_at_once(
     Returns twice the decrease that the direction promised, the step along it, and what ``solve_positive`` and
     ``respond`` return.
     """
-    C, s, m, t, _, band, _ = vectors
+    C, _, m, t, _, band, _ = vectors
     d, n = np.uint64(w.size), np.uint64(m.size)
     for j in range(d):
         for k in range(j, d):
@@ -103,13 +103,10 @@ def step_at_once(
         decrement = 0.0
         for j in range(d):
             p[j] = 0.0
-    for i in range(n):
-        t[i] = s[i] * dot(rows, i, p)
-    at = (0.0, -decrement, np.inf, np.inf, 1.0, False)
+    for j in range(d):
+        v[j] = 0.0
     line = Line(-decrement, wp, pp, accuracy)
-    at = search_at_once(loss, vectors, delta, scale, line, MOST_EVALUATIONS, at)
-    tau = step_found(at)
+    tau, responses = move_rows(rows, loss, vectors, p, delta, scale, line, True, v, change)
     for j in range(d):
         w[j] += tau * p[j]
-        v[j] = 0.0
-    return decrement, tau, condition, respond(rows, loss, vectors, tau, delta, True, v, change, 0, m.size)
+    return decrement, tau, condition, responses
