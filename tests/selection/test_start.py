@@ -62,14 +62,15 @@ def test_each_side_has_its_own_bound():
 
 
 @pytest.mark.parametrize(("n_rows", "n_cols", "sampled"), [(60_000, 4, True), (1000, 200, False)])
-def test_newton_begins_with_a_sample_rather_than_where_sweeps_ended_at_another_C(n_rows, n_cols, sampled):
+def test_newton_begins_with_a_sample_rather_than_far_away(n_rows, n_cols, sampled):
     X, y = classification(n_rows, n_cols, seed=2)
     problem = make_problem(read_data(X), y.astype(np.float32), None, EVERY_LOSS["hinge"](100.0))
     by_sweeps = Reached(10.0, np.zeros(n_cols + 1), np.inf, "hybrid", *packed(np.zeros(n_rows)))
     start = start_from(by_sweeps, problem, "newton", Stop())
     assert ("alpha0" in start) != sampled
-    by_newton = start_from(by_sweeps._replace(engine="newton"), problem, "newton", Stop())
-    assert by_newton["near"].w is by_sweeps.w
+    by_newton = by_sweeps._replace(engine="newton")
+    assert ("near" in start_from(by_newton, problem, "newton", Stop())) != sampled  # it may be far away
+    assert start_from(by_newton._replace(shift=0.1), problem, "newton", Stop())["near"].w is by_newton.w
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import isinf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,13 +72,15 @@ def start_from(
         solver = NEWTON  # sweeps were given up at a smaller C, and a larger C makes them even slower
     phases = plan_free(problem, solver, stop) if free_intercept else plan(problem, solver, stop)
     begins_near = bool(phases) and ENGINES[phases[0].engine].begins_near
-    if begins_near and ENGINES[reached.engine].begins_near:
+    is_near = begins_near and ENGINES[reached.engine].begins_near
+    is_far = not is_near or isinf(reached.shift)
+    if begins_near and is_far and sample_step(problem.loss, problem.data.n_rows, problem.data.n_features + 1) > 1:
+        return {"solver": solver}  # a sample of the rows is a better start than a solution that may be far away
+    if is_near:
         near = Near(reached.w, reached.shift)
         alpha = reached.alpha
         alpha *= growth
         return {"solver": solver, "alpha0": alpha, "near": near}
-    if begins_near and sample_step(problem.loss, problem.data.n_rows, problem.data.n_features + 1) > 1:
-        return {"solver": solver}  # a sample of the rows is a better start than what sweeps left at another C
     alpha, known = best_start(problem, reached.alpha, growth)
     return {"solver": solver, "alpha0": alpha, **({} if free_intercept else {"known": known})}
 
