@@ -15,7 +15,7 @@ CACHE = HERE.parent / ".cache" / "data"
 
 
 def load(name: str, data_dir: Path = DATA_DIR, dtype: type = np.float64) -> tuple[Any, np.ndarray]:
-    """Return X (CSR, int32 indices, values of ``dtype``) and the two labels y of a binary data set."""
+    """Return X (CSR, int32 indices, values of ``dtype``) and class codes y."""
     there, missing = find(data_dir, [name])
     if missing:
         raise SystemExit(f"{name} is not in {data_dir}: pass the folder of the data sets as --data-dir")

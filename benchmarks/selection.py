@@ -80,6 +80,7 @@ def searcher(kind: str, intercept: bool, n_jobs: int, best: float) -> Any:
 def measure(kind: str, name: str, args: argparse.Namespace) -> dict[str, Any]:
     """Search once in this process; returns seconds, scores and peak memory."""
     X, y = load(name, args.data_dir)
+    X, y = X[: args.first], y[: args.first]
     estimator = searcher(kind, args.intercept, args.n_jobs, args.best)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -110,6 +111,7 @@ def in_process(kind: str, name: str, args: argparse.Namespace, best: float) -> d
     """Measure in a separate process. Warnings of joblib's workers reach its standard error alone: counted there."""
     words = ["--measure", kind, "--data", name, "--data-dir", str(args.data_dir), "--n-jobs", str(args.n_jobs)]
     words += ["--best", str(best), *(["--intercept"] if args.intercept else [])]
+    words += ["--first", str(args.first)] if args.first else []
     child = [sys.executable, __file__, *words]
     try:
         answer = subprocess.run(child, check=False, capture_output=True, text=True, timeout=args.deadline)
@@ -130,7 +132,9 @@ def report(name: str, args: argparse.Namespace) -> None:
             best = found.get("path", {}).get("best", 1.0)
             runs = [in_process(kind, name, args, best) for _ in range(args.repeats)]
             found[kind] = min(runs, key=lambda run: run["seconds"])
-    print(f"\n{name}, {'intercept' if args.intercept else 'no intercept'}, {args.n_jobs} jobs; best of {args.repeats}")
+    rows = f"first {args.first} rows, " if args.first else ""
+    intercept = "intercept" if args.intercept else "no intercept"
+    print(f"\n{name}, {rows}{intercept}, {args.n_jobs} jobs; best of {args.repeats}")
     print("  ".join(["kind".ljust(12), "seconds", "best C", "warnings", "peak MB", *(f"{C:g}".rjust(8) for C in CS)]))
     for kind, run in found.items():
         cells = [f"{score:.4f}".rjust(8) for score in run.get("scores", [])]
@@ -161,6 +165,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["a9a", "debian_text"])
     parser.add_argument("--data-dir", type=Path, default=DATA_DIR)
     parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--first", type=int, metavar="N", help="the first N rows alone")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--deadline", type=float, help="seconds of each process, reading its data included")
     parser.add_argument(
