@@ -49,7 +49,15 @@ def test_parts_of_rows_give_primal_and_dual(name):
     w = v + 0.1
     w[-1] = 0.0
     ends = [(0, 7), (7, 30), (30, 50)]
-    fixed = (problem.data.rows, loss, problem.y, problem.C_values, alpha, w)
+    fixed = (
+        problem.data.rows,
+        loss,
+        problem.y,
+        problem.C_values,
+        alpha,
+        w,
+        np.empty(8),
+    )  # room for eight rows at a time
     parts = [certify_rows(*fixed, begin, end) for begin, end in ends]
     certificate = sum_parts(parts).certificate(0.5 * w @ w, 0.5 * (w - v) @ (w - v))
     assert certificate.primal == pytest.approx(primal(X, y, w[:-1], loss))

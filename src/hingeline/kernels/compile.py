@@ -75,6 +75,14 @@ def kernel(function: F, uncompiled: Callable[..., Any] | None = None) -> F:
     return _kernel(function, uncompiled, fastmath=FASTMATH)
 
 
+def inlined_kernel(function: F, uncompiled: Callable[..., Any] | None = None) -> F:
+    """Compile ``function`` as ``kernel`` does, as a part of every loop that calls it, whatever its size.
+
+    Loops that call something do not use the vector units.
+    """
+    return _kernel(function, uncompiled, fastmath=FASTMATH, forceinline=True)
+
+
 def exact_kernel(function: F, uncompiled: Callable[..., Any] | None = None) -> F:
     """Compile ``function`` as ``kernel`` does, but with every operation as written: signs of zeros count."""
     return _kernel(function, uncompiled)

@@ -31,7 +31,7 @@ def make_dispatcher(kernel: Kernel) -> None:
     with global_compiler_lock:  # several threads may call a kernel for the first time
         while overloads:
             function, choose = overloads.pop()
-            overload(function, strict=False, jit_options={**OPTIONS, **INNER_OPTIONS})(choose)
+            overload(function, strict=False, jit_options={**OPTIONS, **INNER_OPTIONS, "forceinline": True})(choose)
         if kernel.dispatcher is None:
             kernel.dispatcher = kernel.uncompiled if numba.config.DISABLE_JIT else _dispatcher(kernel)
             kernel.__call__ = kernel.dispatcher

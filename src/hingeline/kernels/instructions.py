@@ -1,8 +1,8 @@
 """What becomes a few instructions of the kernel that asks for it, where numba would compile a function first.
 
-``prefetch`` is not in numba at all. ``min`` and ``max`` are, but each pair of types costs a function of numba's own,
-with everything that Python would need to call it: a tenth of the first fit's compiling. ``inner.py`` has kernels call
-``least`` and ``largest`` instead.
+``prefetch`` is not in numba at all, nor are numbers as bits (``bits.py``). ``min`` and ``max`` are, but each pair of
+types costs a function of numba's own, with everything that Python would need to call it: a tenth of the first fit's
+compiling. ``inner.py`` has kernels call ``least`` and ``largest`` instead.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin, type_callable
 from numba.np.arrayobj import make_array
 
+from .bits import bits_of, minus, number_of
 from .prefetch import prefetch
 
 
@@ -82,3 +83,35 @@ def _prefetch(context: Any, builder: Any, own: Any, args: Any) -> Any:
     read, keep_in_all_caches, data_cache = i32(0), i32(3), i32(1)
     builder.call(fetch, [builder.bitcast(address, byte_pointer), read, keep_in_all_caches, data_cache])
     return context.get_dummy_value()
+
+
+@type_callable(bits_of)
+def _type_of_bits_of(context: Any) -> Callable[..., Any]:
+    return lambda x: types.uint64 if x == types.float64 else None
+
+
+@lower_builtin(bits_of, types.float64)
+def _bits_of(context: Any, builder: Any, own: Any, args: Any) -> Any:
+    return builder.bitcast(args[0], ir.IntType(64))
+
+
+@type_callable(number_of)
+def _type_of_number_of(context: Any) -> Callable[..., Any]:
+    return lambda bits: types.float64 if bits == types.uint64 else None
+
+
+@lower_builtin(number_of, types.uint64)
+def _number_of(context: Any, builder: Any, own: Any, args: Any) -> Any:
+    return builder.bitcast(args[0], ir.DoubleType())
+
+
+@type_callable(minus)
+def _type_of_minus(context: Any) -> Callable[..., Any]:
+    return lambda a, b: types.float64 if isinstance(a, types.Float) and isinstance(b, types.Float) else None
+
+
+@lower_builtin(minus, types.Float, types.Float)
+def _minus(context: Any, builder: Any, own: Any, args: Any) -> Any:
+    """Subtract with a flag of its own, so that it does not get those by which kernels re-associate sums."""
+    a, b = (context.cast(builder, arg, kind, types.float64) for arg, kind in zip(args, own.args, strict=True))
+    return builder.fsub(a, b, flags=("arcp",))

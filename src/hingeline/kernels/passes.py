@@ -118,20 +118,32 @@ def respond_rows(rows: Rows, loss: Loss, y: Vector, C: Vector, w: Vector, alpha:
 
 @kernel
 def certify_rows(
-    rows: Rows, loss: Loss, y: Vector, C: Vector, alpha: Vector, w: Vector, begin: int, end: int
+    rows: Rows, loss: Loss, y: Vector, C: Vector, alpha: Vector, w: Vector, m: Vector, begin: int, end: int
 ) -> tuple[float, float, float]:
     """Largest violation, sum of losses and sum of gap terms over the rows begin to end at fixed w.
 
-    Rows with C_i = 0 are not part of the problem. ``C`` has one entry per row, or a single one for all.
+    Rows with C_i = 0 are not part of the problem. ``C`` has one entry per row, or a single one for all. ``m`` is room
+    for the margins of a block of rows: what follows from them uses the vector units.
     """
     violation, losses, gap = 0.0, 0.0, 0.0
-    for i in range(np.uint64(begin), np.uint64(end)):
-        own = C[i] if C.size > 1 else C[0]
-        if own > 0.0:
-            m = missing(loss, y[i], dot(rows, i, w))
-            violation = max(violation, abs(pull(loss, m, alpha[i], own)[0]))
-            losses += primal_term(loss, m, own)
-            gap += gap_term(loss, m, alpha[i], own)
+    first, beyond = np.uint64(begin), np.uint64(end)
+    while first < beyond:
+        n = min(np.uint64(m.size), beyond - first)
+        for k in range(n):
+            i = first + k
+            m[k] = missing(loss, y[i], dot(rows, i, w))
+        for k in range(n):
+            i = first + k
+            own = C[i] if C.size > 1 else C[0]
+            losses += primal_term(loss, m[k], own) if own > 0.0 else 0.0
+            gap += gap_term(loss, m[k], alpha[i], own) if own > 0.0 else 0.0
+        for k in range(n):
+            i = first + k
+            own = C[i] if C.size > 1 else C[0]
+            m[k] = abs(pull(loss, m[k], alpha[i], own)[0]) if own > 0.0 else 0.0
+        for k in range(n):
+            violation = max(violation, m[k])
+        first += n
     return violation, losses, gap
 
 

@@ -16,7 +16,7 @@ from hingeline.solvers.l1.columns import FEW_COLUMNS, as_columns, columns_if_man
 from hingeline.solvers.l1.gram_lasso import Gram, gram_lasso
 from hingeline.solvers.l1.lasso import lasso
 from hingeline.solvers.l1.one_weight import Seen
-from hingeline.solvers.l1.penalised import Penalised
+from hingeline.solvers.l1.penalised import FINE_SHARE, Penalised
 from hingeline.solvers.l1.proximal import ProximalNewton
 from hingeline.solvers.stop import Stop
 
@@ -136,6 +136,36 @@ def test_gram(name):
         allowed = (1e-4 if exactly else 0.101) * np.max(primal.violations[S] / scale)
         assert model_violation(primal, full, S, z) <= allowed * scale.max()
         assert seen.steps > 0
+
+
+def test_models_are_solved_finely_where_their_dual_variables_may_certify():
+    """Only near the end, and where the penalty counts."""
+    X, y = classification(60, 12, seed=5, density=0.6)
+    S = np.arange(13)
+    for asked, is_fine in ((0.0, False), (1.0, True)):
+        primal, run = penalised("logistic", X, y, 0.5, by_columns=False)
+        set_weights(primal, some_weights(13))
+        primal.asked = asked
+        how = (S, np.ones(13, np.float32), seeded(0), Seen(), True, True, False)
+        _, seen = gram_lasso(primal, Gram(primal, run), *how)
+        assert (primal.finest_excess(seen.gain) < np.inf) == is_fine
+        if is_fine:
+            primal.asked = 1e-9
+            finest = FINE_SHARE * 1e-9 * primal.objective / primal.penalty(primal.w)
+            assert primal.finest_excess(1e-10 * primal.objective) == pytest.approx(finest)
+            assert primal.finest_excess(np.inf) == np.inf
+    primal.l1[:] = 1e-9
+    assert primal.finest_excess(0.0) == np.inf
+
+
+def test_a_model_is_solved_as_finely_as_asked(monkeypatch):
+    X, y = classification(60, 12, seed=5, density=0.6)
+    full, S = with_bias(X), np.arange(13)
+    primal, run = penalised("logistic", X, y, 3.0, by_columns=False)
+    set_weights(primal, some_weights(13))
+    monkeypatch.setattr(primal, "finest_excess", lambda gain: 1e-7)
+    z, _ = gram_lasso(primal, Gram(primal, run), S, np.ones(13, np.float32), seeded(0), Seen(), True, True, False)
+    assert model_violation(primal, full, S, z) <= 1.01e-7
 
 
 def test_few_columns_are_not_turned_round():

@@ -11,10 +11,11 @@ from hingeline import LinearSVC, Logistic, LogisticRegression, SquaredHinge
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
 from hingeline.runtime.pace import Pace, do_nothing
+from hingeline.solvers.l1 import primal
 from hingeline.solvers.l1.penalised import Penalised
 from hingeline.solvers.l1.primal import train_primal
 from hingeline.solvers.l1.proximal import ProximalNewton
-from hingeline.solvers.shards.sample import chosen_rows
+from hingeline.solvers.shards.sample import chosen_rows, sample_of
 from hingeline.solvers.stop import Stop
 
 
@@ -138,6 +139,22 @@ def test_a_sample_of_the_rows_is_only_a_start(misleads):
         assert found.certificate.gap <= 1e-8
     np.testing.assert_allclose(sampled.w, plain.w, atol=1e-4)
     assert misleads or sampled.n_iter < plain.n_iter
+
+
+@pytest.mark.parametrize(("C", "pays"), [(0.01, True), (1e3, False)])
+def test_a_sample_serves_the_logistic_loss_only_at_small_c(C, pays, monkeypatch):
+    """At a large C it separates rows, and its weights are much too large."""
+    X, y = classification(6000, 6, seed=6)
+    problem, calls = make_problem(read_data(X), y, None, Logistic(C)), []
+    monkeypatch.setattr(primal, "sample_of", lambda *given: (calls.append(given), sample_of(*given))[1])
+    how = {"columns": None, "seed": 0}
+    found = train_primal(problem, "hybrid", Stop(gap_tol=1e-6), **how)
+    assert len(calls) == pays
+    assert found.certificate.gap <= 1e-6
+    if pays:
+        plain = train_primal(problem, "hybrid", Stop(gap_tol=1e-6), **how, alpha0=np.zeros(7))
+        assert found.n_iter < plain.n_iter
+        np.testing.assert_allclose(found.w, plain.w, atol=1e-3)
 
 
 def rare_positives():

@@ -6,9 +6,8 @@ the probability a = alpha/C of the dual variable from the probability s = sigmoi
 
 from __future__ import annotations
 
-from math import exp, log, log1p
-
-from ..compile import kernel
+from ..compile import inlined_kernel, kernel
+from ..exponentials import decay, log_one_plus, logarithm
 from .common import C_bound, label_sign, no_diagonal, settled, terms_of_sum, zero_bound
 from .traits import Traits, Weight
 from .verbs import register
@@ -16,7 +15,7 @@ from .verbs import register
 MOST_STEPS = 30  # of the inner Newton method, which rarely takes more than five
 ACCURATE = 1e-5  # change of the margin after which the next inner step, quadratically smaller, is not worth taking
 NEAR_ONE = 1e-3  # relative distance up to which a series replaces the cancelling logarithm
-LEAST_CURVATURE = 1e-300
+LEAST = 1e-300  # what divides, and what logarithms are taken of
 LONGEST = 32.0  # longest step in its score that a row may ask for, as long as there is caution
 
 
@@ -43,28 +42,32 @@ class Logistic(Traits, Weight):
     gives_probabilities = True
 
 
-@kernel
+@inlined_kernel
 def sigmoid(m: float) -> float:
     """1/(1 + exp(-m)), without overflow and with full relative accuracy at both ends."""
-    e = exp(-abs(m))  # the same exponential everywhere, so that the compiler computes it once
+    e = decay(abs(m))  # the same exponential everywhere, so that the compiler computes it once
     r = 1.0 / (1.0 + e)
     return r if m >= 0.0 else e * r
 
 
-@kernel
+@inlined_kernel
+def log_sigmoid(m: float) -> float:
+    """log(1/(1 + exp(-m)))."""
+    return min(0.0, m) - log_one_plus(decay(abs(m)))
+
+
+@inlined_kernel
 def excess(a: float, m: float) -> float:
-    """a log(a/s) - a + s >= 0, for s = sigmoid(m)."""
+    """a log(a/s) - a + s >= 0, for s = sigmoid(m). Everything is computed, then chosen: loops have no branches."""
     s = sigmoid(m)
-    if a <= 0.0:
-        return s
-    d = (a - s) / s if s > 0.0 else 1.0 / NEAR_ONE
-    if abs(d) < NEAR_ONE:
-        return s * d * d * (1.0 / 2.0 - d * (1.0 / 6.0 - d * (1.0 / 12.0 - d / 20.0)))
-    log_s = min(0.0, m) - log1p(exp(-abs(m)))
-    return max(0.0, a * (log(a) - log_s) - a + s)
+    d = (a - s) / max(s, LEAST)
+    series = s * d * d * (1.0 / 2.0 - d * (1.0 / 6.0 - d * (1.0 / 12.0 - d / 20.0)))
+    apart = max(0.0, a * (logarithm(a) - log_sigmoid(m)) - a + s)
+    near = series if abs(d) < NEAR_ONE else apart
+    return near if a > 0.0 else s
 
 
-@kernel
+@inlined_kernel
 def divergence(a: float, m: float) -> float:
     """Kullback-Leibler divergence of the probability ``a`` from sigmoid(m), as a sum of two terms >= 0."""
     return excess(a, m) + excess(1.0 - a, -m)
@@ -108,7 +111,7 @@ def missing(loss: Logistic, y: float, f: float) -> float:
 
 
 def primal_term(loss: Logistic, m: float, C: float) -> float:
-    return C * (max(0.0, m) + log1p(exp(-abs(m))))
+    return C * (max(0.0, m) + log_one_plus(decay(abs(m))))
 
 
 def gap_term(loss: Logistic, m: float, alpha: float, C: float) -> float:
@@ -145,12 +148,13 @@ def curvature(loss: Logistic, m: float, C: float, caution: float) -> float:
     second derivative, as long as no row that is far on the wrong side asks for a step longer than ``LONGEST``.
     """
     s = sigmoid(abs(m))
-    newton = s * (1.0 - s)
+    newton = s * sigmoid(-abs(m))
     if caution == 0.0:
         return C * newton
     above = (s - 0.5) / abs(m) if abs(m) > 1e-3 else 0.25
-    newton = max(newton, LEAST_CURVATURE)
-    return C * max(newton * (above / newton) ** caution, sigmoid(m) / LONGEST)
+    newton = max(newton, LEAST)
+    between = decay(-(1.0 - caution) * logarithm(newton) - caution * logarithm(above))  # both are below 1
+    return C * max(between, sigmoid(m) / LONGEST)
 
 
 register(

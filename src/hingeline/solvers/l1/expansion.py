@@ -14,6 +14,8 @@ from ...kernels.compile import kernel
 from ...kernels.losses import Loss, curvature, gap_term, missing, primal_term, response, sign
 from ...kernels.types import Index, Vector
 
+BLOCK = np.uint64(512)  # rows whose numbers stay in the nearest cache
+
 
 class RowLosses(NamedTuple):
     """The loss of each row, as a function of its score."""
@@ -44,22 +46,26 @@ def expand(
     begin: Index,
     end: Index,
 ) -> float:
-    """Expand the losses at the scores f + tau u; returns the sum of their changes from ``before``.
-
-    One exponential per row gives all that a step needs.
-    """
+    """Expand the losses at the scores f + tau u; returns the sum of their changes from ``before``."""
     loss, y, C = losses
     values, alpha, r, h = expansion
     change = 0.0
-    for i in range(np.uint64(begin), np.uint64(end)):
-        values[i], alpha[i], r[i], h[i] = 0.0, 0.0, 0.0, 0.0
-        if C[i] > 0.0:
-            m = missing(loss, y[i], f[i] + tau * u[i])
-            values[i] = primal_term(loss, m, C[i])
-            change += values[i] - before[i]
-            alpha[i] = response(loss, m, C[i])
+    first, beyond = np.uint64(begin), np.uint64(end)
+    while first < beyond:  # one array at a time, and no branches: loops like that use the vector units
+        last = min(first + BLOCK, beyond)
+        for i in range(first, last):
+            h[i] = missing(loss, y[i], f[i] + tau * u[i])
+        for i in range(first, last):
+            value = primal_term(loss, h[i], C[i]) if C[i] > 0.0 else 0.0
+            change += value - before[i]
+            values[i] = value
+        for i in range(first, last):
+            alpha[i] = response(loss, h[i], C[i]) if C[i] > 0.0 else 0.0
+        for i in range(first, last):
             r[i] = -sign(loss, y[i]) * alpha[i]
-            h[i] = curvature(loss, m, C[i], caution)
+        for i in range(first, last):
+            h[i] = curvature(loss, h[i], C[i], caution) if C[i] > 0.0 else 0.0
+        first = last
     return change
 
 

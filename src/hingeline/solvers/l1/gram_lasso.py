@@ -25,7 +25,7 @@ from .quadratic import DenseQuadratic
 LOOSEST, TIGHTEST = 0.1, 1e-3  # share of the violation at which a sub-problem counts as solved: less and less
 EXACT = 1e-5  # times that
 MOST_FALLEN = 1e-3  # share of its peak to which a curvature may fall by subtractions
-MOST_ROUNDS, STEPS_PER_WEIGHT = 1, 4  # of coordinate descent and joint steps; then of the active set
+STEPS_PER_WEIGHT = 4  # of the active set
 PRODUCTS, LEAST_SWEEPS, MOST_SWEEPS = 2e5, 8, 500  # work between two joint steps: so many products, in sweeps
 
 
@@ -175,14 +175,19 @@ def gram_lasso(
     accounts, I = new_accounts(S.size), np.empty(2 * S.size, dtype=np.uint32)
     goal = gram.goal(float(np.max(primal.violations[S] / scale))) * (EXACT if exactly else 1.0)
     sweeps = int(min(max(PRODUCTS / H.size, LEAST_SWEEPS), MOST_SWEEPS))
-    for round_ in range(MOST_ROUNDS):
-        learning = Learning(*Preferences(), 1.0 / S.size, adapts, first and round_ == 0)
+    learning = Learning(*Preferences(), 1.0 / S.size, adapts, first)
+
+    def solved_to(goal: float, seen: Seen) -> Seen:
         seen = Seen(*sweep_weights(quadratic, p, accounts, I, rng, sweeps, goal, learning, seen))
         if seen.v <= goal:
-            return z, seen
-        seen = seen._replace(gain=seen.gain + _joint_step(quadratic))
+            return seen
+        gain = seen.gain + _joint_step(quadratic)
         primal.pace.between()
-    return z, seen._replace(gain=seen.gain + solve_exactly(quadratic, goal, STEPS_PER_WEIGHT * S.size))
+        return seen._replace(gain=gain + solve_exactly(quadratic, goal, STEPS_PER_WEIGHT * S.size))
+
+    seen = solved_to(goal, seen)
+    finest = primal.finest_excess(seen.gain) / float(scale.max())
+    return z, seen if goal <= finest else solved_to(finest, seen)
 
 
 def _joint_step(quadratic: DenseQuadratic) -> float:

@@ -26,6 +26,8 @@ from .products import ByColumns, ByRows, Products
 
 DRIFT, NO_NOISE = 8.0, 1e-7  # roundings in a score that add up; share of the gap asked for that does not matter
 FINE_GAP = 1e-4  # gap up to which no dual point is corrected
+NEAR_END = 10.0  # gain that the model of a step promises, in gaps asked for, from which its dual variables count
+FINE_SHARE, LIGHT = 0.1, 0.02  # of the gap asked for, what an inexact model may add; penalty that does not count
 LEAST_ROUNDS, MOST_ROUNDS, FINER = 6, 12, 0.01  # of fitting a dual point; share of the gap that is worth aiming at
 
 
@@ -42,6 +44,7 @@ class Penalised:
         self._softened = RowLosses(problem.loss, problem.y, C.copy())  # those that are expanded
         self.softness, self.largest_C = 1.0, float(C.max())
         self.caution = 0.0
+        self.proposes = problem.loss.newton_overshoots  # kinks: rows that change sides make proposals infeasible
         self.pace = Pace(between)
         self.products: Products
         if columns is None:
@@ -150,6 +153,21 @@ class Penalised:
         r = side * np.clip(side * (self.r + self.h * u), 0.0, self._most)
         self._proposed = Slopes(r, np.empty_like(self.g))
         self.products.transposed(*self._proposed)
+
+    def is_near(self, gain: float) -> bool:
+        """Tell whether a step of this ``gain`` may be the last: whether its model's dual variables may certify."""
+        return self.proposes and gain <= NEAR_END * self.asked * self.objective
+
+    def finest_excess(self, gain: float) -> float:
+        """Return by how much a column of the model may exceed its bound at most, after a step of this ``gain``.
+
+        Each per cent by which the dual variables that the model proposes have to be scaled costs a per cent of the
+        penalty. Where that is light (at large C), rows that leave their box exceed the bounds by far more anyway.
+        """
+        penalty, objective = self.penalty(self.w), self.objective
+        if penalty < LIGHT * objective or not self.is_near(gain):
+            return inf
+        return FINE_SHARE * self.asked * objective / penalty
 
     def gap_exceeds(self, asked: float) -> bool:
         """Tell whether a relative gap of ``asked`` is out of reach, from the scale of the dual variables alone.

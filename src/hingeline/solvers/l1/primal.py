@@ -21,7 +21,7 @@ be flat count in the next model.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,7 @@ LATER, FALLEN = 1.25, 1.5  # growth of visits until the next look at the objecti
 FIT_SHARE = 0.1  # of all visits: what a fit may cost
 RATE, SOONEST = 0.33, 1.05  # the gap of a fit falls with the third power of visits, roughly; growth until the next fit
 MOST_SAMPLED, SAMPLED = 20, 0.03  # steps over a sample, and share of the violation at zero that is left to all rows
+SAMPLED_WELL, MOST_NOISE = 0.01, 10.0  # the same for the logistic loss, if a sample's noise is so many times l1 at most
 MOST_STALLED, USELESS = 20, 5  # steps that bring nothing; what a step counts that moved nothing
 
 
@@ -138,18 +139,19 @@ def _is_all_on_one_side(primal: Penalised) -> bool:
 def _newton(primal: Penalised, run: Run, rng: Generator, engine: Engine, from_zero: bool) -> ProximalNewton:
     """Return Newton's method at its start: the solution of a sample of the rows, if that is worth its cost, else w.
 
-    The first steps bring the objective near its minimum, and for that a few rows are enough. (The logistic loss takes
-    as many steps from there as from zero: rows that a sample separates get weights that are much too large.)
+    The first steps bring the objective near its minimum, and for that a few rows are enough. The logistic loss takes as
+    many steps from there as from zero if C is large: rows that a sample separates get weights that are much too large.
     """
     problem, how = primal.problem, (rng, engine.adapts, engine.shrinks)
-    part: Problem | None = None
-    if from_zero and primal.columns is None and not problem.loss.newton_overshoots:
+    part, overshoots = None, problem.loss.newton_overshoots
+    if from_zero and primal.columns is None:
         step = sample_step(problem.loss, problem.data.n_rows, primal.w.size)
-        part = sample_of(problem, step) if step > 1 else None
+        if step > 1 and not (overshoots and _noise(problem, step) > MOST_NOISE * float(primal.l1[0])):
+            part = sample_of(problem, step)
     if part is not None:
         sample = Penalised(part, None, primal.l1, primal.l2, primal.pace.between)
         newton = ProximalNewton(sample, run_apart(run.stop), *how)
-        enough = SAMPLED * sample.violation
+        enough = (SAMPLED_WELL if overshoots else SAMPLED) * sample.violation
         for _ in range(MOST_SAMPLED):
             if not newton.step()[1] or sample.violation <= enough:
                 break
@@ -159,6 +161,12 @@ def _newton(primal: Penalised, run: Run, rng: Generator, engine: Engine, from_ze
             return begun
         primal.place(np.zeros_like(primal.w))
     return ProximalNewton(primal, run, *how)
+
+
+def _noise(problem: Problem, step: int) -> float:
+    """Return how far the gradient of one row in ``step`` is from that of all rows at w = 0, for a typical column."""
+    slope = 0.5 * float(np.mean(problem.C))
+    return slope * sqrt((step - 1) * float(np.sum(problem.data.q)) / problem.data.n_features)
 
 
 def _iterate(engine: ProximalNewton, run: Run) -> None:
@@ -210,7 +218,7 @@ def _reached(primal: Penalised, run: Run, fits: Fits) -> tuple[float, float]:
     is_last, by_gap = primal.violation < run.stop.tol, run.stop.gap_tol is not None
     if not (is_last or by_gap or _is_power_of_two(run.n_iter + 1)):
         return primal.violation, inf
-    if by_gap and run.n_iter % OFTEN and primal.gap_exceeds(run.stop.gap_asked):
+    if by_gap and (run.n_iter + 1) % OFTEN and primal.gap_exceeds(run.stop.gap_asked):
         fitted = fits.certify(primal, run)
         if fitted is None:
             return inf, inf

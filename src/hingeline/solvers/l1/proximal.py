@@ -27,7 +27,6 @@ MOST_EVALUATIONS, LINE_ACCURACY = 100, 1e-2  # search for the lowest point: eval
 STEEP, FURTHER = 0.3, 2.0  # slope at the end of a step, as a share of that at its beginning, from which it goes on
 SHORT, TINY = 0.1, 1e-6  # fractions of a step that indicate trouble: with some rows, and with rounding
 NOISE = 1e-15  # relative change of the objective that rounding hides
-NEAR_END = 10.0  # gain that the model of a step promises, in gaps asked for, from which its dual variables count
 FAR, CLOSE, MOST_ROWS = 2.0, 0.02, 0.99  # margin at first, margin that is small, rows that stayed within it in a step
 NEW_COLUMNS, GROWTH = 1000, 1.0  # columns that may join the working set: this many, or this many times its size
 
@@ -74,8 +73,7 @@ class ProximalNewton:
         d[S] = z - primal.w[S]
         was_careful = primal.caution == 1.0
         u = primal.products.times(d) if u is None else u
-        is_near = self._careful and self._seen.gain <= NEAR_END * primal.asked * primal.objective
-        primal.propose(u if is_near else None)
+        primal.propose(u if primal.is_near(self._seen.gain) else None)
         if self._by_pieces:
             self._margin = max(0.5 * min(self._margin, FAR), float(np.quantile(np.abs(u), MOST_ROWS)))
         tau, is_blind = self._move(d, u)

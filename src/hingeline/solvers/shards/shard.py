@@ -77,7 +77,7 @@ class Shard:
         self.gram = WeightedGram(rows, distinct, between)
         self._between = between
         self._products, self._terms = Pace(between, first=first_slice(rows)), Pace(between, first=NUMBERS)
-        self.change = np.empty(BLOCK)  # work space of ``respond``
+        self.change = np.empty(BLOCK)  # work space of ``respond`` and ``certify``
         self._searches = Pace(between, first=max(1, SEARCHED_AT_ONCE // self.n_rows))
 
     vectors: Vectors  # set before Newton's method begins, by ``take``
@@ -98,7 +98,7 @@ class Shard:
 
     def certify(self, w: Vector) -> CertificateParts:
         """Return the largest violation, the losses and the gap terms at w."""
-        fixed = (self.rows, self.loss, self.y, self.C, self.alpha, w)
+        fixed = (self.rows, self.loss, self.y, self.C, self.alpha, w, self.change)
         return sum_parts(certify_rows(*fixed, begin, end) for begin, end in self._products.slices(self.n_rows))
 
     def begin(self, w: Vector, centred: bool, v: Vector) -> Responses:
