@@ -15,9 +15,9 @@ from hingeline.solvers.newton import directions, newton
 from hingeline.solvers.stop import Stop
 
 
-def phases(X, C, solver="auto", loss=Hinge, tol=1e-3, **how):
-    y = np.resize([-1.0, 1.0], X.shape[0]).astype(np.float32)
-    return select.plan(make_problem(read_data(X), y, None, loss(C)), solver, Stop(tol=tol), **how)
+def phases(X, C, solver="auto", loss=Hinge, tol=1e-3, gap_tol=None, **how):
+    y, stop = np.resize([-1.0, 1.0], X.shape[0]).astype(np.float32), Stop(tol=tol, gap_tol=gap_tol)
+    return select.plan(make_problem(read_data(X), y, None, loss(C)), solver, stop, **how)
 
 
 def narrow(n=5000, d=60):
@@ -131,6 +131,12 @@ def test_sweeps_that_are_cheap_beside_newton_are_tried_even_at_large_C():
 def test_few_features_of_a_smooth_loss_are_newtons(loss, n, d, engine):
     for C in (1e-4, 1e4):
         assert [p.engine for p in phases(narrow(n, d), C, loss=loss)] == [engine, "hybrid"]
+
+
+def test_no_sweeps_go_before_what_a_sample_makes_cheap():
+    """Columns of different scales, at a large C: one Newton step over all rows costs less than the trial."""
+    X = np.random.default_rng(0).random((30_000, 20)) * 10.0 ** np.arange(-1.0, 3.0).repeat(5)
+    assert [p.engine for p in phases(X, 100.0, gap_tol=1e-3)] == ["newton", "hybrid"]
 
 
 def test_easy_problems_open_with_sweeps():

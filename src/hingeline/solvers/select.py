@@ -8,8 +8,8 @@ hybrid: sweeps of l steps to tol 0.01   6 + 4 kappa^0.85 (squared hinge: 3 + 8 k
 one step                                45 ns + 2.2 ns per non-zero, 60 ns more if X does not fit the caches (dense
                                         rows: twice as much)
 newton: iterations                      15 + 8 log10(1 + kappa), to a gap two thirds of that; squared hinge:
-                                        5 + 3 log10(1 + kappa); less than half of that if a sample goes first;
-                                        start-up costs 1.5 more
+                                        5 + 3 log10(1 + kappa); less than half of that if a sample goes first (to a
+                                        gap, a quarter); start-up costs 1.5 more
 one iteration                           40 ns per row, 1.6 ns per non-zero (passes), 0.03 ns (squared hinge: 0.1 ns)
                                         per pair of non-zeros of a row (Gram matrix), 0.02 d^3 ns (Cholesky)
 the same by conjugate gradients         30 products (squared hinge: 8), each  5 ns per row and 0.8 ns per non-zero
@@ -63,7 +63,7 @@ SMALL = 100_000  # rows times columns up to which Newton's method is used, whate
 TINY = 10_000  # rows times columns up to which problems are solved to rounding: cheap, and independent of row order
 CLEARLY = 1.5  # a ratio of estimates from which the more expensive engine is not tried, unless a trial is cheap
 HOPELESS = 6.0  # the same for sweeps over a smooth loss, however cheap a trial is
-BY_GAP = 0.65  # fraction of the iterations over the hinge that are left if its gap decides
+BY_GAP, BY_GAP_SAMPLED = 0.65, 0.35  # fraction of the iterations over the hinge if its gap decides; after a sample
 WORTH_A_FACTOR = 0.35  # of a factor's cost: if the products of an iteration cost more, it is time for factors
 OPENING = 0.25  # fraction of Newton's cost that sweeps may take before they are reviewed, and between two reviews
 CHEAP = 0.3  # fraction of Newton's cost up to which a first trial of sweeps goes ahead, whatever the model says
@@ -261,9 +261,9 @@ def newton_iterations(problem: Problem, stop: Stop) -> float:
     data, smooth = problem.data, problem.loss.is_smooth
     kappa, digits = _hardness(problem, stop)
     iterations = 5.0 + 3.0 * log10(1.0 + kappa) if smooth else (15.0 + 8.0 * log10(1.0 + kappa)) * digits
-    if stop.goes_by_gap and not smooth:
-        iterations *= BY_GAP
     sampled = not by_products(problem) and sample_step(problem.loss, data.n_rows, data.n_features + 1) > 1
+    if stop.goes_by_gap and not smooth:
+        iterations *= BY_GAP_SAMPLED if sampled else BY_GAP
     return iterations * (SAMPLED_SHARE if sampled else 1.0)
 
 
