@@ -23,6 +23,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -112,15 +114,18 @@ def in_process(kind: str, name: str, args: argparse.Namespace, best: float) -> d
     words = ["--measure", kind, "--data", name, "--data-dir", str(args.data_dir), "--n-jobs", str(args.n_jobs)]
     words += ["--best", str(best), *(["--intercept"] if args.intercept else [])]
     words += ["--first", str(args.first)] if args.first else []
-    child = [sys.executable, __file__, *words]
+    command, pipe = [sys.executable, __file__, *words], subprocess.PIPE
+    child = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
     try:
-        answer = subprocess.run(child, check=False, capture_output=True, text=True, timeout=args.deadline)
+        answer, errors = child.communicate(timeout=args.deadline)
     except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # joblib's workers too
+        child.wait()
         return {"seconds": args.deadline, "late": True, "warnings": 0, "peak": 0}
-    if answer.returncode:
-        raise SystemExit(f"{kind} on {name} failed:\n{answer.stderr}")
-    found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
-    found["warnings"] += answer.stderr.count("ConvergenceWarning:")
+    if child.returncode:
+        raise SystemExit(f"{kind} on {name} failed:\n{errors}")
+    found: dict[str, Any] = json.loads(answer.splitlines()[-1])
+    found["warnings"] += errors.count("ConvergenceWarning:")
     return found
 
 
