@@ -17,6 +17,7 @@ def job(tiny, tmp_path, fake_peers):
         "loss": "hinge",
         "intercept": False,
         "penalty": "l2",
+        "own_gap": False,
         "targets": [1e-3],
         "dual": 1.0,
         "deadline": 0.5,

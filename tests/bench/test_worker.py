@@ -18,6 +18,7 @@ def job(tiny, tmp_path, fake_peers):
         "loss": "hinge",
         "intercept": False,
         "penalty": "l2",
+        "own_gap": False,
         "targets": [1e-3],
         "solver": "auto",
         "dual": 1e9,  # any weights are good enough

@@ -117,6 +117,33 @@ def test_peers_with_an_l1_penalty(capsys, tmp_path, monkeypatch):
     assert "--loss squared_hinge --penalty l1 --subopt" in found["commands"][0]
 
 
+@pytest.mark.filterwarnings("ignore")  # scikit-learn's, of which workers say nothing
+def test_peers_by_the_gap_of_their_own_weights(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("hingeline.bench.peers.run_job", run_here)
+    monkeypatch.setattr("hingeline.bench.peer_solvers.UNLIMITED", 10_000)  # nobody kills it here
+    problem = ["--loss", "logistic", "--penalty", "l1", "--intercept", "--own-gap"]
+    arguments = ["--datasets", "a9a", "--c", "1", "--subopt", "1e-2", "--peers", "auto", "sklearn-primal"]
+    assert main(["bench", "peers", *problem, *arguments, "--deadline", "20", "--out", "out"]) == 0
+    output = capsys.readouterr().out
+    assert output.split()[:3] == ["data", "C", "gap"]
+    assert "logistic loss, L1 penalty, intercept; seconds to the relative duality gap that a solver's own" in output
+    name = "peers-logistic-l1-intercept-own-gap"
+    with (tmp_path / "out" / f"{name}.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["status"], row["own_gap"]) for row in rows] == [("ok", "True")] * 2
+    assert all(-1e-12 < float(row["suboptimality"]) <= 1e-2 for row in rows)
+    found = json.loads((tmp_path / "out" / f"{name}.json").read_text())
+    assert "--intercept --own-gap --subopt" in found["commands"][0]
+    assert not (tmp_path / "out" / "optima.jsonl").exists()
+
+
+def test_own_gap_needs_an_l1_penalty(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["bench", "peers", "--datasets", "a9a", "--loss", "squared_hinge", "--own-gap"])
+    assert exit.value.code == 2
+    assert "error: --own-gap: only with --penalty l1" in capsys.readouterr().err
+
+
 def test_steps_prints_a_table_and_goes_on_from_what_is_there(capsys, tmp_path, monkeypatch):
     arguments = ["bench", "steps", "--datasets", "a9a", "--c", "0.1", "1", "--seeds", "2", "--gap", "1e-2"]
     assert main([*arguments, "--out", "out"]) == 0

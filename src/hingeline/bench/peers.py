@@ -7,6 +7,9 @@ tolerance, and the first run that is good enough counts, as if its user had know
 than two classes, P, D and seconds are sums over one binary problem per class.
 
 Where no other solver runs, hingeline's own certificate is the only bound that is needed.
+
+With ``own_gap``, quality is (P(w) - D(w)) / P(w): the relative duality gap that a solver's own weights certify, with
+D(w) from ``Task.own_bound``. Nothing has to be known of the optimum then. hingeline's engines certify as before.
 """
 
 from __future__ import annotations
@@ -49,6 +52,12 @@ class Settings:
     penalty: str = "l2"
     jobs: int = 1  # processes at a time
     times: float = inf  # what a solver may take, in multiples of the first solver's seconds
+    own_gap: bool = False  # quality is the gap that a solver's own weights certify
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        if self.own_gap and self.penalty != "l1":
+            raise ValueError("own_gap=True needs penalty='l1'.")
 
     @property
     def optimum_gap(self) -> float:
@@ -58,7 +67,8 @@ class Settings:
     @property
     def name(self) -> str:
         """Which problem: the name of its result files."""
-        return f"peers-{self.loss}" + "-l1" * (self.penalty == "l1") + "-intercept" * self.intercept
+        problem = f"peers-{self.loss}" + "-l1" * (self.penalty == "l1") + "-intercept" * self.intercept
+        return problem + "-own-gap" * self.own_gap
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,10 @@ class Optimum:
     def gap(self) -> float:
         """Relative distance of the bounds."""
         return (self.primal - self.dual) / self.primal
+
+    def suboptimality(self, objective: float) -> float:
+        """Return how far weights are from the optimum, relatively: infinite if no bound was found in time."""
+        return (objective - self.dual) / self.dual if self.dual > 0.0 else inf
 
 
 UNKNOWN = Optimum(inf, 0.0)
@@ -89,6 +103,9 @@ class Cell:
         run).
     seconds, suboptimality, tolerance : float
         Of the run that met the target, else of the best one; NaN if there was none.
+    own_gap : bool
+        Whether target and suboptimality are gaps that the solver's own weights certify. No optimum is known then, so
+        optimum_gap is NaN.
     """
 
     dataset: str
@@ -106,6 +123,7 @@ class Cell:
     note: str = ""
     intercept: bool = False
     penalty: str = "l2"
+    own_gap: bool = False
 
 
 class PeerBench:
@@ -114,7 +132,8 @@ class PeerBench:
     def __init__(self, settings: Settings, out: Path) -> None:
         self.settings, self.out = settings, out
         problem, older = ("source", "C", "loss", "intercept", "penalty"), {"intercept": False, "penalty": "l2"}
-        self.runs = Store(out / "peers.jsonl", (*problem, "solver", "targets", "repeat"), older)
+        run = (*problem, "own_gap", "solver", "targets", "repeat")
+        self.runs = Store(out / "peers.jsonl", run, older | {"own_gap": False})
         self.optima = Store(out / "optima.jsonl", (*problem, "gap"), older | {"gap": 1e-7})
         self._given_up: dict[tuple[str, str], float] = {}  # from which C on, by data set and solver
         self._finding = defaultdict[tuple[str, float], Lock](Lock)  # held while an optimum is being found
@@ -170,7 +189,7 @@ class PeerBench:
     def _job(self, dataset: Dataset, C: float) -> Record:
         s, data = self.settings, str(dataset.parsed(self.out / "data"))
         problem = {"loss": s.loss, "intercept": s.intercept, "penalty": s.penalty}
-        return {"source": dataset.source, "data": data, "C": C, **problem}
+        return {"source": dataset.source, "data": data, "C": C, **problem, "own_gap": s.own_gap}
 
     def _cells_of(self, dataset: Dataset, C: float, solver: str, deadline: float, bounded: bool = False) -> list[Cell]:
         """Return a solver's cells, one per target; ``bounded`` asks for the optimum though it certifies its own."""
@@ -180,9 +199,10 @@ class PeerBench:
             record = job | {"dataset": dataset.name, "solver": solver, "deadline": deadline, "events": [SKIPPED]}
             optimum = UNKNOWN
         else:
-            optimum = self._optimum(dataset, C) if bounded or not certifies else UNKNOWN
+            is_needed = (bounded or not certifies) and not s.own_gap
+            optimum = self._optimum(dataset, C) if is_needed else UNKNOWN
             record = self._record(dataset, job, solver, deadline, optimum)
-            if optimum is UNKNOWN:
+            if optimum is UNKNOWN and not s.own_gap:
                 optimum = certified(record)
         found = [judge(record, optimum, target) for target in s.targets]
         if any(cell.status in GIVEN_UP for cell in found):
@@ -236,9 +256,8 @@ def judge(record: Record, optimum: Optimum, target: float) -> Cell:
     met = _first_that_meets(record["solver"], rungs, target)
     shown = met or min(rungs, key=lambda rung: rung.suboptimality, default=_Rung(nan, nan, nan))
     last = events[-1] if events else {"event": "failed", "message": "nothing happened"}
-    if any(rung.suboptimality < BELOW_OPTIMUM for rung in rungs) or (
-        last["event"] == "exhausted" and shown.suboptimality > FAR_FROM_OPTIMUM
-    ):
+    own_gap = record.get("own_gap", False)
+    if not own_gap and _has_another_objective(rungs, shown, last):
         status = "other objective?"
     elif met and met.seconds <= record["deadline"]:
         status = "ok"
@@ -260,12 +279,13 @@ def judge(record: Record, optimum: Optimum, target: float) -> Cell:
         note=last.get("message", "") if status in ("unsupported", "failed") else "",
         intercept=record.get("intercept", False),
         penalty=record.get("penalty", "l2"),
+        own_gap=own_gap,
     )
 
 
 @dataclass(frozen=True)
 class _Rung:
-    """The runs at one tolerance: median seconds, quality of the first."""
+    """The runs at one tolerance: median seconds, quality of the first (its own gap, if that was computed)."""
 
     tolerance: float
     seconds: float
@@ -274,10 +294,9 @@ class _Rung:
 
     @classmethod
     def of(cls, runs: list[dict[str, Any]], optimum: Optimum) -> _Rung:
-        above = runs[0]["objective"] - optimum.dual
-        suboptimality = above / optimum.dual if optimum.dual > 0.0 else inf  # no bound was found in time
-        seconds = median(run["seconds"] for run in runs)
-        return cls(runs[0]["tolerance"], seconds, suboptimality, runs[0]["timed_out"])
+        first = runs[0]
+        quality = first["gap"] if "gap" in first else optimum.suboptimality(first["objective"])
+        return cls(first["tolerance"], median(run["seconds"] for run in runs), quality, first["timed_out"])
 
 
 def _runs(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -289,6 +308,12 @@ def _first_that_meets(solver: str, rungs: list[_Rung], target: float) -> _Rung |
     if make_solver(solver).certifies:
         return next((rung for rung in rungs if rung.tolerance == target and not rung.timed_out), None)
     return next((rung for rung in rungs if rung.suboptimality <= target), None)
+
+
+def _has_another_objective(rungs: list[_Rung], shown: _Rung, last: dict[str, Any]) -> bool:
+    """Tell whether a solver was better than the optimum, or far from it at its tightest tolerance."""
+    is_below = any(rung.suboptimality < BELOW_OPTIMUM for rung in rungs)
+    return is_below or (last["event"] == "exhausted" and shown.suboptimality > FAR_FROM_OPTIMUM)
 
 
 def _why_not(last: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Results of ``bench peers`` as one small JSON file: what was measured, when, where, and by which commands.
 
-The file collects the cells of all commands that had the same output folder, loss and intercept, so that a grid that
+The file collects the cells of all commands that had the same output folder, problem and quality, so that a grid that
 needs several commands (fewer C on large data) is one file. Tables and pictures are made from such files.
 """
 
@@ -50,6 +50,8 @@ class Results:
     ----------
     loss, intercept, penalty
         The problem.
+    own_gap : bool
+        Whether quality is the gap that each solver's own weights certify.
     date : str
         When the last command ran, as YYYY-MM-DD.
     environment : mapping
@@ -69,6 +71,7 @@ class Results:
     sizes: Mapping[str, Size]
     cells: tuple[Cell, ...]
     penalty: str = "l2"
+    own_gap: bool = False
 
     def find(self, dataset: str, C: float, target: float) -> dict[str, Cell]:
         """Return the cells of one data set, C and target, by solver."""
@@ -78,7 +81,7 @@ class Results:
 def save(path: Path, command: str, bench: PeerBench, dataset: Dataset, cells: Iterable[Cell]) -> None:
     """Add the cells of a command, which has come as far as ``dataset``, to those in the file."""
     s = bench.settings
-    before = read(path) if path.exists() else Results(s.loss, s.intercept, "", {}, (), {}, (), s.penalty)
+    before = read(path) if path.exists() else Results(s.loss, s.intercept, "", {}, (), {}, ())
     merged = {(c.dataset, c.C, c.solver, c.target): c for c in [*before.cells, *cells]}
     results = Results(
         loss=s.loss,
@@ -89,6 +92,7 @@ def save(path: Path, command: str, bench: PeerBench, dataset: Dataset, cells: It
         sizes={**before.sizes, dataset.name: Size.of(dataset.parsed(bench.out / "data"))},
         cells=tuple(merged.values()),
         penalty=s.penalty,
+        own_gap=s.own_gap,
     )
     write(path, results)
 
@@ -98,6 +102,7 @@ def command_of(settings: Settings, solvers: Iterable[str], datasets: Iterable[Da
     s = settings
     words = ["hingeline", "bench", "peers", "--data-dir", "DIR", "--loss", s.loss]
     words += [*["--penalty", "l1"] * (s.penalty == "l1"), *["--intercept"] * s.intercept]
+    words += ["--own-gap"] * s.own_gap
     words += ["--subopt", *(f"{target:g}" for target in s.targets), "--repeat", str(s.repeat)]
     words += ["--deadline", f"{s.deadline:g}", *["--skip-late"] * s.skip_late]
     words += ["--times", f"{s.times:g}"] * isfinite(s.times) + ["--jobs", str(s.jobs)] * (s.jobs > 1)
@@ -130,7 +135,7 @@ def read(path: Path) -> Results:
         if found.pop("format") != FORMAT:
             raise ValueError("another version of the format")
         found["sizes"] = {name: Size(**size) for name, size in found["sizes"].items()}
-        problem = {name: found[name] for name in ("loss", "intercept", "penalty") if name in found}
+        problem = {name: found[name] for name in ("loss", "intercept", "penalty", "own_gap") if name in found}
         problem["optimum_gap"] = 0.0
         found["cells"] = tuple(_cell(cell | problem) for cell in found["cells"])
         return Results(**found | {"commands": tuple(found["commands"])})

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 OURS = (*NAMES, AUTO)
 # Steps of sqrt(10): finer than what a user would try, so that no peer is charged for overshooting the target.
-LADDER = tuple(10.0 ** (-k / 2) for k in range(19))
+# A gap, and a large C, need tighter tolerances with an L1 penalty: down to 1e-12, not 1e-9.
+LADDERS = {penalty: tuple(10.0 ** (-k / 2) for k in range(n)) for penalty, n in (("l2", 19), ("l1", 25))}
 
 
 class Unsupported(Exception):
@@ -88,8 +89,8 @@ class Solver(ABC):
         """Return w of the last run, with the intercept at its end if the task has one."""
 
     def ladder(self, targets: Sequence[float]) -> tuple[float, ...]:
-        """Return the tolerances to try."""
-        return tuple(sorted(targets, reverse=True)) if self.certifies else LADDER
+        """Return the tolerances to try for the task."""
+        return tuple(sorted(targets, reverse=True)) if self.certifies else LADDERS[self.task.penalty]
 
 
 class Hingeline(Solver):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Any, overload
 
 import numpy as np
@@ -18,6 +19,40 @@ LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "logistic": lambda m: np.logaddexp(0.0, -m),
 }
 PENALTIES = ("l2", "l1")
+
+
+def _squared_hinge_slopes(margins: np.ndarray) -> np.ndarray:
+    return 2.0 * np.maximum(0.0, 1.0 - margins)
+
+
+def _squared_hinge_dual(alpha: np.ndarray, C: float, longest: float) -> float:
+    """Return the largest sum of a - a^2/(4C) over a = t alpha with t <= ``longest``: a parabola in t."""
+    total, squares = float(alpha.sum()), float(alpha @ alpha) / (4.0 * C)
+    if squares == 0.0:
+        return 0.0
+    t = min(longest, total / (2.0 * squares))
+    return t * (total - t * squares)
+
+
+def _logistic_slopes(margins: np.ndarray) -> np.ndarray:
+    from scipy.special import expit
+
+    return np.asarray(expit(-margins))
+
+
+def _logistic_dual(alpha: np.ndarray, C: float, longest: float) -> float:
+    """Return -C times the sum of q log q + (1 - q) log(1 - q) at q = t alpha / C, t = min(1, ``longest``)."""
+    from scipy.special import entr, xlog1py
+
+    q = min(1.0, longest) * alpha / C
+    return C * float((entr(q) - xlog1py(1.0 - q, -q)).sum())
+
+
+# Of the losses that take an L1 penalty: minus the slope by the margin, and the dual value of t alpha.
+DUALS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray, float, float], float]]] = {
+    "squared_hinge": (_squared_hinge_slopes, _squared_hinge_dual),
+    "logistic": (_logistic_slopes, _logistic_dual),
+}
 
 
 @dataclass(frozen=True)
@@ -38,9 +73,26 @@ class Task:
     def objective(self, w: np.ndarray) -> float:
         """Return the primal value at ``w`` (the intercept last), in float64 whatever the solver worked in."""
         w = np.asarray(w, dtype=np.float64).ravel()
-        values = self.X @ w[:-1] + w[-1] if self.intercept else self.X @ w
         penalty = float(np.abs(w).sum()) if self.penalty == "l1" else 0.5 * float(w @ w)
-        return penalty + self.C * float(LOSSES[self.loss](self.y * values).sum())
+        return penalty + self.C * float(LOSSES[self.loss](self._margins(w)).sum())
+
+    def own_bound(self, w: np.ndarray) -> float:
+        """Return the lower bound of the optimum that ``w`` certifies by itself (L1 penalty, smooth losses).
+
+        It is the dual value of alpha_i = -C loss'(margin i), scaled by t such that no entry of t X'(alpha y) is beyond
+        1: the dual point that L1 solvers with a duality gap use.
+        """
+        slopes, dual = DUALS[self.loss]
+        alpha = self.C * slopes(self._margins(np.asarray(w, dtype=np.float64).ravel()))
+        signed = alpha * self.y
+        largest = float(np.abs(self.X.T @ signed).max())
+        if self.intercept:
+            largest = max(largest, abs(float(signed.sum())))
+        return dual(alpha, self.C, 1.0 / largest if largest > 0.0 else inf)
+
+    def _margins(self, w: np.ndarray) -> np.ndarray:
+        values = self.X @ w[:-1] + w[-1] if self.intercept else self.X @ w
+        return np.asarray(self.y * values)
 
     def full_X(self) -> Any:
         """Return X with the constant feature, for solvers that do not add it themselves."""

@@ -100,10 +100,10 @@ def ladder(tasks: Tasks, job: dict[str, Any]) -> Iterator[Event]:
     yield {"event": "ready", "version": version_of(solver.package)}
     waiting = sorted(job["targets"], reverse=True)
     for rung, tolerance in enumerate(solver.ladder(job["targets"])):
-        run = yield from _run(solver, tasks, tolerance, job["deadline"], seed=0)
+        run = yield from _run(solver, tasks, tolerance, job, seed=0)
         if rung == 0 and not solver.certifies and _meets(solver, run, waiting[0], job["dual"]):
             # The first run on these rows finds cold memory; later rungs do not, nor do engines after their warm-up.
-            run = yield from _run(solver, tasks, tolerance, job["deadline"], seed=0)
+            run = yield from _run(solver, tasks, tolerance, job, seed=0)
         yield run
         met = [target for target in waiting if _meets(solver, run, target, job["dual"])]
         waiting = [target for target in waiting if target not in met]
@@ -118,17 +118,21 @@ def _repeat(solver: Solver, tasks: Tasks, first: Event, job: dict[str, Any]) -> 
     """Yield further runs with the tolerance of the first: as many as were asked for, and more if they are short."""
     short, total, seed = first["seconds"] < SHORT_SECONDS, first["seconds"], 1
     while seed < job["repeat"] or (short and total < ENOUGH_SECONDS and seed < MOST_RUNS):
-        run = yield from _run(solver, tasks, first["tolerance"], job["deadline"], seed)
+        run = yield from _run(solver, tasks, first["tolerance"], job, seed)
         yield run
         total, seed = total + run["seconds"], seed + 1
 
 
-def _run(solver: Solver, tasks: Tasks, tolerance: float, deadline: float, seed: int) -> Generator[Event, None, Event]:
+def _run(
+    solver: Solver, tasks: Tasks, tolerance: float, job: dict[str, Any], seed: int
+) -> Generator[Event, None, Event]:
     """Return one run: all classes one after another, with the sums of their seconds and objectives.
 
-    Yields how long the next step may take. Classes that the deadline leaves untrained count with w = 0.
+    Yields how long the next step may take. Classes that the deadline leaves untrained count with w = 0, and with a
+    bound of 0 if each solver is judged by its own gap.
     """
-    seconds, values, capped, timed_out = 0.0, list[float](), False, False
+    deadline, seconds, capped, timed_out = job["deadline"], 0.0, False, False
+    values, bounds = list[float](), list[float]()
     solver.begin()
     for task in tasks:
         if len(tasks) > 1:
@@ -138,16 +142,25 @@ def _run(solver: Solver, tasks: Tasks, tolerance: float, deadline: float, seed: 
         began = now()
         solver.run(tolerance, deadline - seconds, seed)
         seconds += now() - began
-        values.append(task.objective(solver.weights()))
+        w = solver.weights()
+        values.append(task.objective(w))
+        if job["own_gap"]:
+            bounds.append(task.own_bound(w))
         capped |= bool(solver.capped)
         timed_out = bool(solver.timed_out or seconds >= deadline)
         if timed_out:
             break
+    objective = sum(values) + (len(tasks) - len(values)) * tasks.untrained
+    gap = {}
+    if job["own_gap"]:
+        own = 1.0 - sum(bounds) / objective
+        gap["gap"] = min(own, tolerance) if solver.certifies and not timed_out else own
     return {
         "event": "run",
         "tolerance": tolerance,
         "seconds": seconds,
-        "objective": sum(values) + (len(tasks) - len(values)) * tasks.untrained,
+        "objective": objective,
+        **gap,
         "capped": capped,
         "timed_out": timed_out,
     }
@@ -157,6 +170,8 @@ def _meets(solver: Solver, run: Event, target: float, dual: float) -> bool:
     """Tell whether a run meets a target; a solver that certifies must have been asked for this target."""
     if solver.certifies:
         return bool(run["tolerance"] == target and not run["timed_out"])
+    if "gap" in run:
+        return bool(run["gap"] <= target)
     return bool(run["objective"] - dual <= target * dual)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hingeline.bench import peers
 
 SEVERAL_RUNS = "median of {} runs (--repeat); runs of less than 50 ms are repeated until 0.2 s in all, at most 50 times"
+OWN_GAP = "the relative duality gap that a solver's own weights certify (gap)"
 MISSING_PEER = "skipped, since it is not installed: {0} (pip install {0})"
 
 
@@ -38,7 +39,12 @@ def add_parser(kinds: Any, run: Any) -> None:
         help="solvers (default: all that are installed); package.module:Class for one of your own",
     )
     targets = {"type": positive_float, "nargs": "+", "default": [1e-3, 1e-5], "metavar": "S"}
-    peers.add_argument("--subopt", **targets, help="targets to time")
+    peers.add_argument("--subopt", **targets, help="targets to time (with --own-gap: relative duality gaps)")
+    peers.add_argument(
+        "--own-gap",
+        action="store_true",
+        help="quality is the relative duality gap that a solver's own weights certify (--penalty l1)",
+    )
     peers.add_argument(
         "--repeat",
         type=positive_int,
@@ -63,7 +69,7 @@ def add_parser(kinds: Any, run: Any) -> None:
         metavar="N",
         help="processes at a time, for a computer with many cores; all of them compete for its memory",
     )
-    peers.set_defaults(run=run, experiment=run_peers)
+    peers.set_defaults(run=run, experiment=run_peers, parser=peers)
 
 
 def run_peers(args: argparse.Namespace) -> list[Any]:
@@ -73,17 +79,19 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
     from hingeline.bench.ratios import summary
     from hingeline.progress import StepsBar
 
+    if args.own_gap and args.penalty != "l1":
+        args.parser.error("--own-gap: only with --penalty l1")
     solvers = _installed(args.peers, args.loss, args.penalty)
     datasets = datasets_of(args, PEER_DATA)
     goal = args.loss, tuple(args.subopt), args.deadline, args.repeat, args.intercept, args.skip_late, args.penalty
-    bench = PeerBench(Settings(*goal, jobs=args.jobs, times=args.times), args.out)
+    bench = PeerBench(Settings(*goal, jobs=args.jobs, times=args.times, own_gap=args.own_gap), args.out)
     command = results.command_of(bench.settings, solvers, datasets, args.c)
     name = bench.settings.name
     cells: list[peers.Cell] = []
     groups: list[dict[str, peers.Cell]] = []
     bar = StepsBar("bench", len(datasets) * len(args.c) * len(solvers), "runs")
     with make_table(
-        ["data", "C", "target", *solvers, "best peer/auto"],
+        ["data", "C", "gap" if args.own_gap else "target", *solvers, "best peer/auto"],
         [12, 6, 7, *(max(7, len(solver)) for solver in solvers), 14],
         json=args.json,
     ) as table:
@@ -110,7 +118,8 @@ def run_peers(args: argparse.Namespace) -> list[Any]:
     loss = args.loss.replace("_", " ") + " loss" + ", L1 penalty" * (args.penalty == "l1")
     loss += ", intercept" * args.intercept
     beside = f", {args.jobs} processes at a time" * (args.jobs > 1)
-    print(f"{loss}; seconds to relative suboptimality (target), one thread, warm{beside}")
+    quality = OWN_GAP if args.own_gap else "relative suboptimality (target)"
+    print(f"{loss}; seconds to {quality}, one thread, warm{beside}")
     print(SEVERAL_RUNS.format(args.repeat))
     for line in [*tables.legend(cells), *summary(groups)]:
         print(line)
