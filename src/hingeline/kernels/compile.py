@@ -34,6 +34,8 @@ class Kernel:
         What is compiled.
     uncompiled : function or None
         What runs instead if compilation is off (``NUMBA_DISABLE_JIT=1``); None: ``function`` itself.
+    stays_plain : bool
+        Python calls what is not compiled, too.
     options : dict
         For numba.
     """
@@ -42,13 +44,20 @@ class Kernel:
     __slots__ = ("__call__", "__dict__", "__weakref__")
     __call__: Callable[..., Any]
 
-    def __init__(self, function: Callable[..., Any], uncompiled: Callable[..., Any] | None, **options: Any) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        uncompiled: Callable[..., Any] | None,
+        stays_plain: bool = False,
+        **options: Any,
+    ) -> None:
         update_wrapper(self, function)
         self.py_func = function
         self.uncompiled = uncompiled or function
+        self.stays_plain = stays_plain
         self.options = options
         self.dispatcher: Any = None
-        self.__call__ = self._first_call
+        self.__call__ = self.uncompiled if stays_plain else self._first_call
 
     def _first_call(self, *args: Any) -> Any:
         return self._made()(*args)
@@ -78,9 +87,10 @@ def kernel(function: F, uncompiled: Callable[..., Any] | None = None) -> F:
 def inlined_kernel(function: F, uncompiled: Callable[..., Any] | None = None) -> F:
     """Compile ``function`` as ``kernel`` does, as a part of every loop that calls it, whatever its size.
 
-    Loops that call something do not use the vector units.
+    Loops that call something do not use the vector units. Python itself calls the plain function: compiling one for the
+    sake of a single number takes far longer.
     """
-    return _kernel(function, uncompiled, fastmath=FASTMATH, forceinline=True)
+    return _kernel(function, uncompiled, stays_plain=True, fastmath=FASTMATH, forceinline=True)
 
 
 def exact_kernel(function: F, uncompiled: Callable[..., Any] | None = None) -> F:
