@@ -12,7 +12,7 @@ from hingeline.data.read import read_data
 from hingeline.kernels.bits import bits_of, minus, number_of
 from hingeline.kernels.cache import needed
 from hingeline.kernels.compile import kernel
-from hingeline.kernels.exponentials import decay, log_one_plus, logarithm, plain_decay, plain_logarithm
+from hingeline.kernels.exponentials import decay, log_one_plus, logarithm, plain_decay, plain_logarithm, rough_exp
 from hingeline.solvers.shards.sample import losses_at_zero
 
 ULPS = 6 * 2.0**-53
@@ -82,6 +82,20 @@ def test_ends():
     assert of(logarithms, 1.0) == 0.0
     for x in (5e-324, 1e-310, 2.3e-308, 1.7e308):
         assert of(logarithms, x) == pytest.approx(math.log(x), rel=1e-15)
+
+
+@kernel
+def rough_exps(x):
+    """Replace numbers by their exponentials, roughly."""
+    for i in range(np.uint64(x.size)):
+        x[i] = rough_exp(x[i])
+
+
+def test_rough():
+    x = np.r_[0.0, -0.2, 30.0, np.random.default_rng(3).uniform(-700.0, 700.0, 500)]
+    np.testing.assert_allclose(of(rough_exps, *x), np.exp(x), rtol=2e-8)
+    assert of(rough_exps, 0.0) == 1.0
+    assert rough_exp(0.3) == math.exp(0.3)  # in plain Python
 
 
 def test_python_calls_the_plain_functions():

@@ -65,6 +65,19 @@ def _decay(x: float) -> float:
     return p * number_of((_BIAS - half) << _MANTISSA) * number_of((_BIAS - (integer - half)) << _MANTISSA)
 
 
+def _rough_exp(x: float) -> float:
+    """Return exp(x) to eight digits, for |x| up to 700."""
+    rounded = x * TO_BINARY + ROUNDING
+    r = x - minus(rounded, ROUNDING) * LOG_2
+    p = 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    return (1.0 + (r + p * r * r)) * number_of((bits_of(rounded) + _BIAS) << _MANTISSA)
+
+
 @inlined_kernel
 def _log_near_one(f: float) -> float:
     """Return log(1 + f) for 1 + f between sqrt(1/2) and sqrt(2)."""
@@ -103,3 +116,4 @@ def _logarithm(x: float) -> float:
 decay = inlined_kernel(_decay, plain_decay)
 log_one_plus = inlined_kernel(_log_one_plus, math.log1p)
 logarithm = inlined_kernel(_logarithm, plain_logarithm)
+rough_exp = inlined_kernel(_rough_exp, math.exp)

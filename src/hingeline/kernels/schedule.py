@@ -5,12 +5,12 @@ Every function does a slice of its work, so that no compiled call lasts long.
 
 from __future__ import annotations
 
-from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
 from .compile import kernel
+from .exponentials import rough_exp
 from .random import below, uniform
 from .types import Generator, Index, Indices, Vector
 
@@ -130,7 +130,7 @@ def adapted(preferences: Preferences | Learning, p: float, gain: float, D_ref: f
     if D_ref <= 0.0:
         return p
     h = preferences.c * (gain / D_ref - 1.0)
-    return min(max(exp(min(h, LARGEST_EXPONENT)) * p, preferences.p_min), preferences.p_max)
+    return min(max(rough_exp(min(h, LARGEST_EXPONENT)) * p, preferences.p_min), preferences.p_max)
 
 
 @kernel

@@ -60,7 +60,7 @@ def log_sigmoid(m: float) -> float:
 def excess(a: float, m: float) -> float:
     """a log(a/s) - a + s >= 0, for s = sigmoid(m). Everything is computed, then chosen: loops have no branches."""
     s = sigmoid(m)
-    d = (a - s) / max(s, LEAST)
+    d = min((a - s) / max(s, LEAST), 1.0)  # far from near, and nothing overflows
     series = s * d * d * (1.0 / 2.0 - d * (1.0 / 6.0 - d * (1.0 / 12.0 - d / 20.0)))
     apart = max(0.0, a * (logarithm(a) - log_sigmoid(m)) - a + s)
     near = series if abs(d) < NEAR_ONE else apart
