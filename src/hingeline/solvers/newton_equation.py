@@ -16,7 +16,7 @@ def solve_scaled(H: Matrix, b: Vector) -> Vector:
     If rounding spoils every factorisation, p is b divided by the diagonal, which is a descent direction in any case.
     Unknowns without curvature stay where they are.
     """
-    root = np.sqrt(np.diag(H))
+    root = np.sqrt(np.maximum(np.diag(H), 0.0))  # rounding may leave less than nothing
     scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0.0)
     H *= scale[:, None]
     H *= scale
