@@ -49,15 +49,8 @@ def test_parts_of_rows_give_primal_and_dual(name):
     w = v + 0.1
     w[-1] = 0.0
     ends = [(0, 7), (7, 30), (30, 50)]
-    fixed = (
-        problem.data.rows,
-        loss,
-        problem.y,
-        problem.C_values,
-        alpha,
-        w,
-        np.empty(8),
-    )  # room for eight rows at a time
+    room = np.empty(8)  # for the margins of eight rows at a time
+    fixed = (problem.data.rows, loss, problem.y, problem.C_values, alpha, w, room)
     parts = [certify_rows(*fixed, begin, end) for begin, end in ends]
     certificate = sum_parts(parts).certificate(0.5 * w @ w, 0.5 * (w - v) @ (w - v))
     assert certificate.primal == pytest.approx(primal(X, y, w[:-1], loss))
