@@ -34,7 +34,8 @@ def make_dispatcher(kernel: Kernel) -> None:
             overload(function, strict=False, jit_options={**OPTIONS, **INNER_OPTIONS, "forceinline": True})(choose)
         if kernel.dispatcher is None:
             kernel.dispatcher = kernel.uncompiled if numba.config.DISABLE_JIT else _dispatcher(kernel)
-            kernel.__call__ = kernel.uncompiled if kernel.stays_plain else kernel.dispatcher
+            if not kernel.stays_plain:
+                kernel.__call__ = kernel.dispatcher
 
 
 def _dispatcher(kernel: Kernel) -> Any:

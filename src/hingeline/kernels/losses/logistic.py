@@ -57,12 +57,11 @@ def log_sigmoid(m: float) -> float:
 
 
 @inlined_kernel
-def excess(a: float, m: float) -> float:
-    """a log(a/s) - a + s >= 0, for s = sigmoid(m). Everything is computed, then chosen: loops have no branches."""
-    s = sigmoid(m)
+def excess(a: float, s: float, log_s: float) -> float:
+    """a log(a/s) - a + s >= 0. Everything is computed, then chosen: loops have no branches."""
     d = min((a - s) / max(s, LEAST), 1.0)  # far from near, and nothing overflows
     series = s * d * d * (1.0 / 2.0 - d * (1.0 / 6.0 - d * (1.0 / 12.0 - d / 20.0)))
-    apart = max(0.0, a * (logarithm(a) - log_sigmoid(m)) - a + s)
+    apart = max(0.0, a * (logarithm(a) - log_s) - a + s)
     near = series if abs(d) < NEAR_ONE else apart
     return near if a > 0.0 else s
 
@@ -70,7 +69,7 @@ def excess(a: float, m: float) -> float:
 @inlined_kernel
 def divergence(a: float, m: float) -> float:
     """Kullback-Leibler divergence of the probability ``a`` from sigmoid(m), as a sum of two terms >= 0."""
-    return excess(a, m) + excess(1.0 - a, -m)
+    return excess(a, sigmoid(m), log_sigmoid(m)) + excess(1.0 - a, sigmoid(-m), log_sigmoid(-m))
 
 
 @kernel

@@ -16,12 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.compile import array_kernel, kernel
+from ...kernels.losses.logistic import excess
 from ...kernels.rows import Rows
 from ...kernels.types import Index, Indices, Matrix, Vector
 from ..multiclass.row_verbs import class_scores
 from .row_verbs import add_squares_to_classes, add_to_classes
-
-NEAR_ONE = 1e-3  # relative distance up to which a series replaces the cancelling logarithm
 
 
 class Softmax(NamedTuple):
@@ -183,18 +182,6 @@ def propose(softmaxes: Softmax, t: Matrix, tau: float, out: Matrix, begin: Index
     return least
 
 
-@kernel
-def excess(p: float, log_s: float) -> float:
-    """p log(p/s) - p + s >= 0, for s = exp(log_s)."""
-    s = exp(log_s)
-    if p <= 0.0:
-        return s
-    d = (p - s) / s if s > 0.0 else 1.0 / NEAR_ONE
-    if abs(d) < NEAR_ONE:
-        return s * d * d * (1.0 / 2.0 - d * (1.0 / 6.0 - d * (1.0 / 12.0 - d / 20.0)))
-    return max(0.0, p * (log(p) - log_s) - p + s)
-
-
 @array_kernel
 def certify_rows(softmaxes: Softmax, kept: Matrix, begin: Index, end: Index) -> tuple[float, float, float]:
     """Largest violation, sum of losses and sum of gap terms of the rows begin to end, with dual variables ``kept``.
@@ -212,7 +199,8 @@ def certify_rows(softmaxes: Softmax, kept: Matrix, begin: Index, end: Index) -> 
             divergence = 0.0
             for c in range(p.size):
                 asked = 1.0 - kept[i, c] / C[i] if c == own else -kept[i, c] / C[i]
-                divergence += excess(asked, -loss if c == own else scores[i, c] - log_total)
+                log_p = -loss if c == own else scores[i, c] - log_total
+                divergence += excess(asked, exp(log_p), log_p)
                 violation = max(violation, abs(asked - p[c]))
             losses += C[i] * loss
             gap += C[i] * divergence
