@@ -1,3 +1,6 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
 from bench.files import write_data
@@ -17,6 +20,21 @@ def test_text_is_parsed_once_into_arrays(suffix, tmp_path, monkeypatch):
     assert again.indices.dtype == again.indptr.dtype == np.int32
     monkeypatch.setattr(Dataset, "_parse", lambda self: pytest.fail("parsed twice"))
     assert dataset.parsed(tmp_path / "cache") == kept
+
+
+def test_benchmarks_that_start_together_may_share_a_folder(tmp_path, monkeypatch):
+    write_data(tmp_path / "some")
+    together, write = Barrier(2), np.savez
+
+    def written_together(file, **arrays):
+        write(file, **arrays)
+        together.wait(timeout=30)
+
+    monkeypatch.setattr(np, "savez", written_together)
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(Dataset("some", tmp_path / "some").parsed, tmp_path / "cache") for _ in range(2)]
+        assert all(read_arrays(run.result())[0].shape[0] == 120 for run in runs)
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["some.npz"]
 
 
 def test_another_file_of_that_name_is_parsed_again(tmp_path):

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..io.atomic import atomic_write
+
 PAPER = ("covtype", "kdda", "kddb", "news20", "rcv1", "url")
 STAND_INS = ("nycflights", "debian_paths", "debian_text")
 MOST_CLASSES = 1000  # more are the targets of a regression
@@ -47,10 +49,9 @@ class Dataset:
                     return kept
         X, codes = self._parse()
         cache.mkdir(parents=True, exist_ok=True)
-        unfinished = cache / f"{self.name}.part.npz"  # an interrupted write must not look like a data set
         matrix = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
-        np.savez(unfinished, **matrix, codes=codes, source=np.str_(self.source))
-        unfinished.replace(kept)
+        with atomic_write(kept) as file:  # other benchmarks may parse the same file at the same time
+            np.savez(file, **matrix, codes=codes, source=np.str_(self.source))
         return kept
 
     def _parse(self) -> tuple[Any, np.ndarray]:
