@@ -106,7 +106,7 @@ def versus(results: Results, data: str, C: float) -> str:
     others = [cell for name, cell in cells.items() if name != OURS]
     if OURS not in cells or not others:
         return "-"
-    ours, best = cells[OURS], min(others, key=lambda cell: cell.seconds if cell.status == "ok" else order_of(cell))
+    ours, best = cells[OURS], min(others, key=order_of)
     won = ours.status == "ok" and not (best.status == "ok" and best.seconds < ours.seconds)
     left, right = seconds_text(ours), seconds_text(best)
     name = f" ({NAMES.get(best.solver, best.solver)})" if best.status == "ok" else ""
@@ -115,9 +115,12 @@ def versus(results: Results, data: str, C: float) -> str:
     return f"{left} / **{right}**{name}" if best.status == "ok" else f"{left} / {right}"
 
 
-def order_of(cell: Cell) -> float:
-    """Return where a cell without seconds stands: those that were late first."""
-    return 1e9 + ["deadline", "skipped", *(status for status in MARKS if status != "skipped")].index(cell.status)
+def order_of(cell: Cell) -> tuple[int, float]:
+    """Return what sorts cells: the fastest first; of those without seconds the late ones first, the earliest ended."""
+    if cell.status == "ok":
+        return 0, cell.seconds
+    reasons = ["deadline", "skipped", *(status for status in MARKS if status != "skipped")]
+    return 1 + reasons.index(cell.status), cell.deadline
 
 
 def full_table(results: Results) -> str:

@@ -1,4 +1,4 @@
-"""Tables as DATA of train, predict and search."""
+"""Tables as DATA of train, predict, search and report."""
 
 import io
 import json
@@ -54,6 +54,14 @@ def test_searching_on_a_table(capsys):
     assert json.loads(capsys.readouterr().out)["best_C"] > 0.0
 
 
+def test_a_report_on_a_table(files, capsys):
+    assert main(["train", "-q", "text", "model"]) == 0
+    assert main(["report", "model", "--data", "t.csv", "--label", "class"]) == 0
+    page = (files / "report.html").read_text(encoding="utf-8")
+    assert f'<dt>rows</dt><dd><data value="{Y.size}">' in page
+    assert "Confusion matrix" in page
+
+
 @row("table-usage")
 def test_wrong_use_of_tables(capsys):
     assert main(["train", "-q", "--label", "class", "t.csv", "model"]) == 0
@@ -61,6 +69,8 @@ def test_wrong_use_of_tables(capsys):
         (["train", "t.csv"], "add --label COLUMN"),
         (["train", "--label", "class", "text"], "text is not a table"),
         (["search", "t.csv"], "add --label COLUMN"),
+        (["report", "model", "--data", "t.csv"], "add --label COLUMN"),
+        (["report", "model", "--label", "class"], "name the table with --data"),
         (["predict", "t.csv", "model", "out"], "--label names the column of labels"),
         (["train", "--label", "f1", "t.csv", "model"], "classes are whole numbers"),
         (["train", "--label", "class", "nowhere.csv", "model"], "nowhere.csv"),

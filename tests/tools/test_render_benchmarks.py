@@ -53,6 +53,12 @@ def test_a_faster_peer_is_the_one_in_bold(results):
     assert render.versus(slower, "d", 1.0) == "2 / **1** (scikit-learn)"
 
 
+def test_of_those_that_were_late_the_one_that_ran_least_counts(results):
+    *before, skipped = results["hinge"].cells
+    late = replace(skipped, status="deadline", deadline=2.0)
+    assert render.versus(replace(results["hinge"], cells=(*before, late)), "d", 100.0) == "**20** / > 2"
+
+
 def test_nothing_is_in_bold_if_nobody_reaches_the_target(results):
     late = tuple(replace(c, status="deadline", deadline=15.0) for c in results["hinge"].cells)
     assert render.versus(replace(results["hinge"], cells=late), "d", 1.0) == "> 15 / > 15"

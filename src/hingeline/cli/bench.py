@@ -25,7 +25,9 @@ NUMBERS = {0.01: "Table 2", 0.001: "Table 3"}  # in the paper, by eps
 
 def add_parser(commands: Any) -> None:
     """Add the command and its experiments to the subparsers ``commands``."""
-    parser = commands.add_parser("bench", help="the paper's experiments, and other solvers on the same data")
+    parser = commands.add_parser(
+        "bench", help="compare with other solvers; repeat the experiments of Glasmachers and Dogan (2013)"
+    )
     kinds = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True)
     shared = {"formatter_class": HelpFormatter}
 

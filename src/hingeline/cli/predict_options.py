@@ -60,8 +60,8 @@ standard output (the accuracy is then printed to standard error).
 
   -b 1        write probabilities too, for logistic regression
   -q          do not print the accuracy
-  --scores    write the scores (decision values) after each label; the first line names their classes (of two classes
-              the first: a positive score stands for it)
+  --scores    write the scores (decision values) after each label; the first line names their classes. With two
+              classes there is one score, and a positive one stands for the class named
   --label COLUMN
               DATA is a table (.csv, .tsv, .parquet; - is CSV) with this label column; leave the option out if the table
               has no labels: then no accuracy is printed

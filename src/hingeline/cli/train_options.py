@@ -123,7 +123,7 @@ def _tolerances_text() -> str:
 
 TRAIN_USAGE = "[OPTIONS] DATA [MODEL]"
 TRAIN_TEXT = f"""\
-Train on DATA and write the model in LIBLINEAR's format to MODEL (default: the name of DATA with .model, here).
+Train on DATA and write the model in LIBLINEAR's format to MODEL (default: DATA.model in the current folder).
 DATA is svmlight text, plain or compressed (gz, bz2, xz, zst), a dataset folder, or - for standard input. MODEL may be
 - for standard output (results are then printed to standard error). With --label, DATA is CSV or Parquet.
 
