@@ -3,6 +3,7 @@
 import asyncio
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from hingeline.dask import calls
@@ -54,6 +55,12 @@ def test_seconds_of_compiling_on_workers_do_not_count(monkeypatch, stood_still_h
     assert asked.costs.computing == 1.0
     together = merged_replies([h.holds for h in hosts])  # as a tree of workers would say it
     assert (together.seconds, together.compiled) == (1.0, 5.5)
+
+
+def test_a_host_without_rows_for_a_sample_adds_nothing():
+    some, none = Reply((np.ones(2),)), Reply()
+    np.testing.assert_array_equal(merged_replies([none, some, none, some]).values[0], [2.0, 2.0])
+    assert merged_replies([none, none]).values == ()
 
 
 def test_the_clock_leaves_out_what_it_is_told_to():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fault_rows import row
+from problems import classification
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -81,6 +82,24 @@ def test_the_optimum_for_any_number_of_partitions(client, n_parts):
                 assert found.certificate.primal == pytest.approx(alone.certificate.primal, rel=1.1e-5)
 
 
+def test_a_worker_with_a_few_rows_gives_none_to_a_sample(client):
+    """One row in sixteen is sampled, and the second worker has five."""
+    rows, labels = classification(4005, 3, seed=1)
+    chunks = da.from_array(rows, chunks=((4000, 5), -1)), da.from_array(labels, chunks=((4000, 5),))
+    found = on_dask.LinearSVC(loss="hinge", solver="newton", gap_tol=1e-4).fit(*chunks)
+    alone = hingeline.LinearSVC(loss="hinge", gap_tol=1e-4).fit(rows, labels)
+    assert found.objective_ == pytest.approx(alone.objective_, rel=2e-4)
+
+
+def test_workers_forget_what_another_one_has_solved_alone(client):
+    def problems_kept(dask_worker):
+        return sum(len(host._residents) for host in dask_worker.state.actors.values())
+
+    partitions = partitions_of(client, x, three)  # the workers' actors live as long
+    on_dask.LinearSVC(solver="one_worker").fit(partitions).dual_coef_.compute()
+    assert list(client.run(problems_kept).values()) == [0, 0]
+
+
 @pytest.mark.parametrize("case", ["squared hinge", "three classes", "logistic, three classes", "regression"])
 def test_predictions_are_lazy_and_the_same(client, case):
     model, _, y, _ = models_of(case)
@@ -131,6 +150,8 @@ def test_a_plain_estimator(client, tmp_path):
     assert type(local) is hingeline.LinearSVC
     assert not hasattr(local, "dual_coef_")
     np.testing.assert_array_equal(local.coef_, model.coef_)
+    with pytest.raises(ValueError, match="save what its to_local"):
+        save_model(model, tmp_path / "model")
     save_model(local, tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
     np.testing.assert_array_equal(local.to_sklearn().predict(X), model.predict(X))

@@ -112,6 +112,7 @@ def test_dataset_folders(client, tmp_path):
         ((da.from_array(X, chunks=(10, -1)), y[:19]), r"inconsistent numbers of samples: \[20, 19\]"),
         ((X, y, np.ones(3)), r"inconsistent numbers of samples: \[20, 3\]"),
         ((da.from_array(X, chunks=(10, -1)), da.from_array(y[:19], chunks=10)), r"Partition 1 .*\[10, 9\]"),
+        ((dask.delayed((X, y)), None, [dask.delayed(weights)]), "sample_weight needs y"),
         ((da.from_array(X[:, 0], chunks=10), y), "Partition 0 .*X must be a matrix"),
     ],
 )

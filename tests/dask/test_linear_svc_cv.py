@@ -24,6 +24,14 @@ def test_folds_hold_out_every_row_once_and_keep_the_shares_of_classes():
     assert (folds[0].holds_out(2, y) != held_out[0]).any()  # each partition draws its own
 
 
+def test_a_fold_without_a_class_is_refused(client):
+    for only in (0, 1):
+        labels = np.full(90, 1 - only)
+        labels[5] = only
+        with pytest.raises(ValueError, match=r"one class"):
+            on_dask.LinearSVCCV(Cs=[1.0], cv=3, random_state=0).fit(x, labels)
+
+
 @pytest.mark.parametrize("labels", [y, y > 1], ids=["three classes", "two classes"])
 def test_scores_are_those_of_models_without_the_fold(client, labels):
     weights = rng.uniform(0.5, 2.0, 90)

@@ -1,9 +1,14 @@
 """What lives on a worker."""
 
+import gc
+import threading
+from types import SimpleNamespace
+
 import numpy as np
 from problems import classification
 
 from hingeline import Hinge, SquaredHinge
+from hingeline.dask import host
 from hingeline.dask.resident import Resident
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
@@ -23,6 +28,19 @@ def test_room_that_a_problem_leaves_changes_nothing_for_the_next_one():
         assert not room
         second.leave_room()
         assert set(room) == {0}
+
+
+def test_a_host_that_is_gone_leaves_its_threads_to_others(monkeypatch):
+    worker = SimpleNamespace(state=SimpleNamespace(nthreads=3))
+    monkeypatch.setattr(host, "get_worker", lambda: worker)
+    for _ in range(4):
+        host.Host(())
+        gc.collect()
+    before = threading.active_count()
+    for _ in range(4):
+        host.Host(())
+        gc.collect()
+    assert threading.active_count() == before
 
 
 def test_dual_variables_of_rows_that_were_lost_fit_w():

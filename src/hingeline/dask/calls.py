@@ -90,11 +90,11 @@ class Calls:
         except OSError:
             return None
 
-    def tell(self, places: Sequence[Place], function: str) -> None:
+    def tell(self, places: Sequence[Place], function: str, *args: Any) -> None:
         """Call a function of hosts without minding what becomes of it."""
 
         async def tell() -> None:
-            calls = (self._plain(place, function) for place in places)
+            calls = (self._plain(place, function, *args) for place in places)
             await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), REACH)
 
         with suppress(OSError, asyncio.TimeoutError):

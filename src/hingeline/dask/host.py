@@ -10,6 +10,7 @@ import asyncio
 import atexit
 import gc
 import multiprocessing
+import weakref
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import replace
@@ -67,6 +68,7 @@ class Host:
         self._worker = get_worker()
         exit_quickly()
         self._team = Team(self._worker.state.nthreads)
+        weakref.finalize(self, self._team.dismiss)
         self._data: dict[float, dict[int, Data]] = {}
         self._residents: dict[str, Resident] = {}
         self._whole: dict[float, Data] = {}  # the rows of all hosts, if this one has gathered them, by their bias
@@ -246,6 +248,13 @@ class Host:
                 del self._alphas[name]
         return alpha
 
+    def forget(self, name: str) -> None:
+        """Forget a problem that another host has solved alone."""
+        with self._lock:
+            resident = self._residents.pop(name, None)
+            if resident is not None:
+                resident.leave_room()
+
     def do(self, message: Message) -> Reply:
         """Execute a message."""
         watch = Stopwatch()
@@ -266,7 +275,11 @@ class Host:
         """Execute a message, let the hosts below do so at the same time, and add up the replies."""
         loop = asyncio.get_running_loop()
         own = loop.run_in_executor(self._worker.executors["actor"], self.do, message)
-        return merged_replies([*await asyncio.gather(own, *(self._ask(branch, message) for branch in below))])
+        replies = await asyncio.gather(own, *(self._ask(branch, message) for branch in below))
+        try:
+            return merged_replies(replies)
+        except Exception as error:  # without an answer, this host would count as lost
+            return Reply(error=error)
 
     async def _ask(self, branch: Branch, message: Message) -> Reply:
         args = [to_serialize(message), to_serialize(branch.below)]

@@ -46,6 +46,8 @@ def partitions_of(
         y = labels if y is None else y
     if y is None and not is_list_of_pieces(X):
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if y is None and sample_weight is not None:
+        raise ValueError("sample_weight needs y: pass both, or put both into the pieces, as (X, y, sample_weight).")
     names = _names_of(X)
     X = as_collection(X, max(1, sum(client.nthreads().values())))
     chunks = row_chunks(X)

@@ -112,6 +112,11 @@ class _Search:
         rows, fold, model = self._of_folds[number], self._folds[number], self._estimator._model(float(self.table.Cs[k]))
         found = [self._train(model, rows, problem, k, number, watch) for problem in range(rows.n_problems)]
         trained = [one for one in found if one is not None]
+        if not trained:
+            raise ValueError(
+                f"The training rows of fold {number} are all of one class: use fewer folds, or larger partitions, since "
+                "each of them is cut into folds on its own."
+            )
         bias = model._bias()
         some = next(iter(trained)).w
         # A class without training rows is never predicted.

@@ -67,4 +67,5 @@ def merged_replies(replies: list[Reply]) -> Reply:
     compiled = max(reply.seconds + reply.compiled for reply in replies) - seconds
     if lost or error is not None:
         return Reply(seconds=seconds, compiled=compiled, error=error, lost=lost)
-    return Reply(packed(merged([unpacked(reply.values) for reply in replies])), seconds, compiled)
+    values = [unpacked(reply.values) for reply in replies if reply.values]  # a host may have no rows for a sample
+    return Reply(packed(merged(values)) if values else (), seconds, compiled)

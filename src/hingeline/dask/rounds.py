@@ -227,7 +227,9 @@ class Hosts:
                     pure=False,
                 )
                 futures[k].add_done_callback(lambda _, host=home.future: None)  # the host stays until then
-        self._alone.pop(name, None)
+        alone = self._alone.pop(name, None)
+        if alone is not None:
+            self._calls.tell([place for place in self._places if place.key != alone.key], "forget", name)
         self._reached.pop(name, None)
         return [futures[k] for k in range(len(self._parts))]
 
@@ -239,6 +241,8 @@ def merged_values(replies: list[Reply]) -> tuple[Any, ...]:
 
 def _alpha_of(host: str, name: str, number: int) -> np.ndarray:
     """Take the dual variables of a partition from a host on this worker (runs as a task)."""
-    own: Any = get_worker().state.actors[host]
+    own: Any = get_worker().state.actors.get(host)
+    if own is None:
+        raise RuntimeError("The dual variables were lost with their worker: fit again.")
     alpha: np.ndarray = own.take_alpha(name, number)
     return alpha

@@ -91,6 +91,8 @@ def from_liblinear(model: LinearModel) -> Any:
 
 def _kind_of(estimator: Any) -> ModelKind:
     name, kinds = type(estimator).__name__, model_kinds()
+    if hasattr(estimator, "to_local"):
+        raise ValueError(f"This {name} lives on a Dask cluster: save what its to_local() returns.")
     if name not in kinds or kinds[name].model_class is not type(estimator):
         raise ValueError(f"{name} is not one of hingeline's estimators: only {', '.join(kinds)} can be saved.")
     return kinds[name]
