@@ -23,6 +23,15 @@ def test_no_standard_output_at_all(words, monkeypatch, capsys):
     assert os.path.exists(words[-1])
 
 
+@row("text-huge")
+def test_data_that_would_need_more_memory_than_there_is(tmp_path, capsys):
+    (tmp_path / "data.svm").write_text("+1 1:1\n-1 999999999999999999:1\n")
+    assert main(["train", str(tmp_path / "data.svm"), str(tmp_path / "model")]) == 1
+    error = capsys.readouterr().err
+    assert "out of memory" in error
+    assert len(error.splitlines()) == 1
+
+
 @row("output-pipe")
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
 def test_a_reader_that_is_gone(words, monkeypatch, capsys):

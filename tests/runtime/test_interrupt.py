@@ -7,7 +7,7 @@ import pytest
 from fault_rows import row
 
 from hingeline.kernels import compile as compiling
-from hingeline.runtime.interrupt import held_back
+from hingeline.runtime.interrupt import ends_training, held_back
 
 
 def test_ctrl_c_waits_for_the_end():
@@ -28,8 +28,9 @@ def test_an_error_is_not_swallowed():
 def test_ignored_and_foreign_handlers_stay():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with held_back():
-            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        for waits in (held_back, ends_training):
+            with waits():
+                assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
 

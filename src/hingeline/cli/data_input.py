@@ -37,7 +37,7 @@ def read_rows(name: str, quiet: bool = False, label: str | None = None) -> tuple
         with counting("reading", wanted=not quiet) as bar:
             X, y = load_svmlight(standard_input() if name == STANDARD else name, zero_based=False, progress=bar)
     if y.size == 0:
-        raise ValueError(f"{name}: it holds no rows; training needs at least one.")
+        raise ValueError(f"{name}: it holds no rows; at least one is needed.")
     return X, y
 
 

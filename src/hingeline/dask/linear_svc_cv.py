@@ -114,8 +114,8 @@ class _Search:
         trained = [one for one in found if one is not None]
         if not trained:
             raise ValueError(
-                f"The training rows of fold {number} are all of one class: use fewer folds, or larger partitions, since "
-                "each of them is cut into folds on its own."
+                f"The training rows of fold {number} are all of one class: use fewer folds, or larger partitions, each "
+                "of which is cut into folds on its own."
             )
         bias = model._bias()
         some = next(iter(trained)).w

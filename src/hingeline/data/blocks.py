@@ -122,7 +122,8 @@ class Blocks:
             if not left.is_set():
                 copy[:] = array
             copies.append(copy)
-        self._advise(number, DONT_NEED)
+        if not any(may_hold_changes(array) for array in self._parts(number)):
+            self._advise(number, DONT_NEED)
         copies[0] -= copies[0][0]
         for copy in copies:
             copy.flags.writeable = False  # the type that kernels are compiled for
@@ -156,6 +157,22 @@ def advise(array: np.ndarray, advice: int | None) -> None:
     begin = array.__array_interface__["data"][0] - _address(mapping)
     page = begin - begin % mmap.PAGESIZE
     mapping.madvise(advice, page, begin + array.nbytes - page)
+
+
+def may_hold_changes(array: np.ndarray) -> bool:
+    """Tell whether the mapping of an array may have pages that differ from the file: giving them back loses changes.
+
+    A read-only mapping has none, and those of one that is shared are written to the file.
+    """
+    mapping = mapping_of(array)
+    if mapping is None or memoryview(mapping).readonly:
+        return False
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if getattr(base, "mode", "c") != "c":  # of a memmap
+            return False
+        base = base.base
+    return True
 
 
 def _address(mapping: mmap.mmap) -> int:

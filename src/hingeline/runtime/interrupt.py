@@ -20,11 +20,16 @@ def requested() -> bool:
     return _event.is_set()
 
 
+def _may_handle(before: Any) -> bool:
+    """Tell whether Ctrl-C may be handled in another way than ``before``: only by the main thread, if it is handled."""
+    return current_thread() is main_thread() and callable(before)
+
+
 @contextmanager
 def held_back() -> Iterator[None]:
     """Delay Ctrl-C inside the block: for work that an exception would leave broken. Other threads never see one."""
     before = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or not callable(before):
+    if not _may_handle(before):
         yield
         return
     waiting: list[tuple[int, Any]] = []
@@ -41,14 +46,18 @@ def held_back() -> Iterator[None]:
 def ends_training() -> Iterator[None]:
     """Inside the block, a first Ctrl-C asks every training in the process to end; a second raises as usual.
 
-    Only the main thread may enter it, since only it may handle signals.
+    A process that ignores Ctrl-C, as one in the background of a script does, goes on ignoring it.
     """
+    before = signal.getsignal(signal.SIGINT)
+    if not _may_handle(before):
+        yield
+        return
 
     def ask(number: int, frame: Any) -> None:
         _event.set()
         signal.signal(signal.SIGINT, before)
 
-    before = signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGINT, ask)
     try:
         yield
     finally:

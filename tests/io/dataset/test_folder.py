@@ -224,6 +224,13 @@ def test_a_malformed_matrix_is_not_written(tmp_path, broken):
         write_dataset(tmp_path / "set", X, y)
 
 
+def test_a_matrix_that_lacks_values_is_not_written(tmp_path):
+    X, y = problem()
+    X.data = X.data[:-1]
+    with pytest.raises(ValueError, match="one is needed for each"):
+        write_dataset(tmp_path / "set", X, y)
+
+
 NATURAL = [-1, 1.5, 2**70, "9", None, True, 10**30]
 
 

@@ -154,6 +154,8 @@ def learned(header, name):
         (lambda h: learned(h, "coef_").__setitem__(1, {"call": "x"}), "does not belong in a model file"),
         (lambda h: learned(h, "coef_").__setitem__(1, {"strings": ["a"]}), "do not match"),
         (lambda h: learned(h, "coef_").__setitem__(1, {"strings": ["a" * 10**6, *"b" * 10**5]}), "does not belong"),
+        (lambda h: learned(h, "history_").__setitem__(1, {"record": [["sweep", 5]]}), "does not belong"),
+        (lambda h: learned(h, "history_").__setitem__(1, {"record": []}), "does not belong"),
         (lambda h: learned(h, "classes_").__setitem__(1, {"strings": ["a", "b", "c"]}), "do not match"),
         (lambda h: learned(h, "intercept_").__setitem__(1, 0.0), "do not match"),
         (lambda h: learned(h, "n_features_in_").__setitem__(1, 4), "do not match"),

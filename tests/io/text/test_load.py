@@ -4,8 +4,12 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -170,6 +174,32 @@ def test_a_line_longer_than_many_blocks(monkeypatch):
     np.testing.assert_array_equal(X.indices[:-1], np.arange(2999))
     np.testing.assert_array_equal(X.data[:-1], np.arange(1, 3000) % 17)
     np.testing.assert_array_equal(y, [1, -1])
+
+
+@contextmanager
+def slow_pipe(data, buffering):
+    """Yield the end of a pipe that does not block, into which ``data`` comes in two parts."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+
+    def write():
+        with open(writer, "wb", buffering=0) as file:
+            for part in (b"", data[:9], data[9:]):
+                time.sleep(0.05)
+                file.write(part)
+
+    with ThreadPoolExecutor(1) as pool, open(reader, "rb", buffering=buffering) as file:
+        written = pool.submit(write)
+        yield file
+        written.result()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes always block there")
+@pytest.mark.parametrize("buffering", [0, -1])
+def test_a_pipe_that_does_not_block_is_waited_for(buffering):
+    for data in (TEXT, lzma.compress(TEXT)):
+        with slow_pipe(data, buffering) as file:
+            np.testing.assert_array_equal(load_svmlight(file)[0].toarray(), DENSE)
 
 
 def test_file_objects_of_all_kinds(tmp_path):

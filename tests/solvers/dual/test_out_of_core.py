@@ -87,6 +87,17 @@ def test_same_optimum_as_in_memory(stored, layout, loss, solver):
         np.testing.assert_allclose(out.w, X.T.astype(np.float64) @ (out.alpha * Y0), atol=1e-11)
 
 
+def test_changes_of_a_private_mapping_are_kept(stored, tmp_path):
+    """Giving pages of such a mapping back would bring the values of the file back."""
+    X, twice = stored(csr(X0, value=np.float32)), csr(2.0 * X0, value=np.float32)
+    X.data = np.load(tmp_path / "data.npy", mmap_mode="c")
+    X.data *= np.float32(2.0)
+    out = solve(X, Y0, Hinge(0.05), gap_tol=GAP, solver="hybrid")
+    assert out.solver == "out_of_core"
+    np.testing.assert_array_equal(X.data, twice.data)
+    assert out.certificate.primal == pytest.approx(primal(twice, Y0, out.w, Hinge(0.05)), rel=1e-12)
+
+
 @pytest.mark.parametrize(("loss", "solver"), [("hinge", "auto"), ("hinge", "hybrid"), ("squared_hinge", "auto")])
 def test_a_free_intercept(stored, loss, solver):
     how = {"gap_tol": GAP, "random_state": 0, "free_intercept": True}

@@ -81,6 +81,8 @@ class DatasetWriter:
 
         Columns are int32 or int64, values float32 or float64.
         """
+        if values.shape != indices.shape:
+            raise ValueError(f"the rows have {indices.size} columns, but {values.size} values: one is needed for each.")
         self._append_labels(labels)
         indptr = indptr.astype(np.int64, copy=False)
         # As an unsigned number, a negative column is beyond the largest one.

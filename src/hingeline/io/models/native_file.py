@@ -212,6 +212,8 @@ def _decode_float(body: Any, arrays: list[np.ndarray], depth: int) -> float:
 
 def _decode_record(body: Any, arrays: list[np.ndarray], depth: int) -> np.ndarray:
     columns = [(str(field), _decode(item, arrays, depth)) for field, item in _as_list(body)[:MOST_FIELDS]]
+    if not (columns and all(isinstance(column, np.ndarray) and column.ndim == 1 for _, column in columns)):
+        raise ValueError
     out = np.empty(columns[0][1].size, dtype=[(field, column.dtype) for field, column in columns])
     for field, column in columns:
         if column.shape != out.shape:

@@ -15,6 +15,7 @@ import os
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from select import select
 from typing import Any
 
 from .zstd import ZstdReader, zstd_writer
@@ -38,7 +39,7 @@ class Source(io.RawIOBase):
         self.size = size
         self.done = 0
         self.start = b""
-        while len(self.start) < LONGEST_MAGIC and (piece := file.read(LONGEST_MAGIC - len(self.start))):
+        while len(self.start) < LONGEST_MAGIC and (piece := self._given(file.read, LONGEST_MAGIC - len(self.start))):
             if not isinstance(piece, bytes):
                 raise DamagedFile(f"the file gives {type(piece).__name__}, not bytes: open it in binary mode ('rb').")
             self.start += piece
@@ -55,13 +56,19 @@ class Source(io.RawIOBase):
             view[: len(piece)] = piece
             count = len(piece)
         elif hasattr(self.file, "readinto"):
-            count = self.file.readinto(view) or 0
+            count = self._given(self.file.readinto, view)
         else:
-            piece = self.file.read(len(view))
+            piece = self._given(self.file.read, len(view))
             view[: len(piece)] = piece
             count = len(piece)
         self.done += count
         return count
+
+    def _given(self, take: Callable[[Any], Any], what: Any) -> Any:
+        """Return what the file gives. One that does not block gives None if it has to be waited for."""
+        while (given := take(what)) is None:
+            select([self.file], [], [])
+        return given
 
 
 # How to open a compressed file: by its first bytes for reading, by the end of its name for writing.
