@@ -245,6 +245,14 @@ def test_the_winner_is_trained(data, capsys):
     assert len(found["table"]) == 3
 
 
+def test_weights_of_negative_labels(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    dump_svmlight(X, np.where(Y == Y.max(), 1, -1), "signs")
+    for number, words in enumerate((["-w-1", "5"], ["--weight=-1=5"])):
+        assert main(["search", "-v", "3", "--n-c", "2", "--json", "--out", f"{number}", *words, "signs"]) == 0
+        capsys.readouterr()
+
+
 def test_weights_of_classes_and_a_free_intercept(data):
     assert search("-v", 3, "--n-c", 2, "-R", "-w1", 3, "-w1", 2, "--out", "out", "--model", "free", data) == 0
     grid, cv = [1e-4, 1e4], StratifiedKFold(3, shuffle=True, random_state=0)

@@ -133,6 +133,29 @@ def test_no_penalty(data, y):
         LogisticRegression(penalty=None, C=3.0).fit(data, y)
 
 
+@pytest.mark.parametrize("penalty", [{"l1_ratio": 0.5}, {"penalty": "l1"}])
+@pytest.mark.parametrize(("data", "y"), [(X3, NOISY), (X3, NOISY == 1)])
+def test_no_weight_leaves_nothing_of_an_l1_penalty(data, y, penalty):
+    model = LogisticRegression(C=np.inf, warm_start=True, **penalty).fit(data, y)
+    expected = LogisticRegression(C=np.inf).fit(data, y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(model.fit(data, y).coef_, expected.coef_, rtol=1e-4, atol=1e-6)
+
+
+def test_the_time_is_for_both_fits_without_a_penalty(monkeypatch):
+    limits, train = [], LogisticRegression._train
+
+    def noted(self, *args):
+        limits.append(self.max_time)
+        return train(self, *args)
+
+    monkeypatch.setattr(LogisticRegression, "_train", noted)
+    LogisticRegression(C=np.inf, max_time=1000.0).fit(X3, NOISY)
+    whole, less, left = limits
+    assert (whole, less) == (1000.0, 250.0)
+    assert 750.0 <= left < 1000.0
+
+
 @row("parameter-no-penalty")
 @pytest.mark.parametrize(("data", "y"), [(X, X[:, 0] > 0.2), (X3, (X3[:, 0] > 0.2).astype(int) + (X3[:, 0] > 1.0))])
 def test_no_optimum_without_a_penalty(data, y):

@@ -10,7 +10,7 @@ from fault_rows import row
 from problems import classification, regression
 from truth import complaints
 
-from hingeline import LinearSVC, LinearSVR, LogisticRegression
+from hingeline import Checkpoint, LinearSVC, LinearSVR, LogisticRegression
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 pytest.importorskip("array_api_compat")
@@ -114,6 +114,8 @@ def test_one_place_for_all(dispatch):
         (LinearSVC(penalty="l1"), "penalty"),
         (LinearSVC(multi_class="crammer_singer"), "crammer_singer"),
         (LogisticRegression(), "ovr"),
+        (LogisticRegression(penalty=None, multi_class="ovr"), "a penalty is needed"),
+        (LinearSVC().set_callbacks(Checkpoint("file")), "Checkpoint"),
     ],
     ids=str,
 )

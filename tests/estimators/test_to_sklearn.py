@@ -7,7 +7,7 @@ import sklearn.svm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from hingeline import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, OneClassSVM
+from hingeline import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression, OneClassSVM
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -46,6 +46,13 @@ def test_it_predicts_the_same_with_the_same_parameters(model, y, kind):
     clone(twin)._validate_params()
     twin.coef_[:] = 0.0  # a copy
     assert model.coef_.any()
+
+
+def test_classes_with_one_regularised_intercept_each_can_be_trained_again():
+    model = LogisticRegression(fit_intercept="regularised").fit(X, LABELS)
+    twin = model.to_sklearn()
+    np.testing.assert_allclose(twin.predict_proba(X), model.predict_proba(X), rtol=1e-12)
+    assert twin.fit(X, LABELS).coef_.shape == (3, 4)  # liblinear trains no three classes
 
 
 def test_it_needs_a_fit():

@@ -7,7 +7,7 @@ from refusals import X, Y, assert_refused
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from hingeline import Hinge, LinearSVC, LinearSVCCV, LinearSVR, OneClassSVM, SquaredHinge, solve
+from hingeline import Hinge, LinearSVC, LinearSVCCV, LinearSVR, OneClassSVM, SquaredHinge, c_path, solve
 
 
 def changed(value, at, base=X):
@@ -175,11 +175,16 @@ def test_bad_parameters(name):
         (r"alpha0\[1\] is not finite", {"alpha0": changed(np.nan, 1, np.ones(12))}),
         (r"sample_weight has shape \(3,\)", {"sample_weight": np.ones(3)}),
         (r"sample_weight\[2\] is -1", {"sample_weight": changed(-1.0, 2, np.ones(12))}),
+        (r"y\[4\] is masked", {"y": BAD_Y["masked"][0]}),
+        (r"sample_weight\[3\] is masked", {"sample_weight": BAD_WEIGHTS["masked"][0]}),
     ],
 )
 def test_solve_refuses(message, arguments):
     with pytest.raises(ValueError, match=message):
         solve(**{"X": X, "y": Y, **arguments})
+    if "is masked" in message:
+        with pytest.raises(ValueError, match=message):
+            c_path(**{"X": X, "y": Y, "Cs": [1.0], **arguments})
 
 
 OTHER_PARAMETERS = {

@@ -49,6 +49,19 @@ def test_a_row_is_predicted_by_a_model_that_has_not_seen_it():
     assert (tally.rows, tally.correct, len(called)) == (30, right, 3)
 
 
+def test_folds_share_the_time():
+    X, y = make_rows("signs")
+    said, told = [], []
+    search.cross_validate(X, y, Settings(max_time=1e-9), 3, said.append)
+    assert said == ["WARNING: the models of 3 of 3 folds ended before they converged"]
+    tried = []
+    search.search(X, y, Settings(type=2, max_time=1e-9), 3, None, None, told.append, said.append, tried=tried)
+    assert len(tried) == 1
+    assert said[1:] == ["WARNING: the time was up before all parameters were tried"]
+    at_end = search._with_time_left(Settings(max_time=60.0), search.now() - 20.0)
+    assert 39.0 < at_end.max_time <= 40.0
+
+
 def test_the_search_doubles_C_and_returns_the_best():
     X, y = make_rows("signs", n=40)
     settings, said = Settings(type=1, seed=1), []

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from problems import classification, csr, regression
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold, check_cv, cross_val_score
@@ -215,6 +216,8 @@ def test_refusals():
         ("'Cs' parameter", lambda: LinearSVCCV(Cs=0).fit(X, Y)),
         ("Cs is empty", lambda: LinearSVCCV(Cs=[]).fit(X, Y)),
         ("'scoring' parameter", lambda: LinearSVCCV(scoring="elephant").fit(X, Y)),
+        ("needs predict_proba, .* by logistic regression", lambda: LinearSVCCV(scoring="neg_log_loss").fit(X, Y)),
+        ("needs decision_function or", lambda: LinearSVRCV(scoring="roc_auc").fit(X_REAL, Y_REAL)),
         ("requires y to be passed", lambda: LinearSVCCV().fit(X, None)),
         ("inconsistent numbers", lambda: LinearSVRCV().fit(X, Y_REAL[:5])),
         ("is nan", lambda: LinearSVCCV(Cs=CS, scoring=lambda *a: np.nan).fit(X, Y)),
@@ -260,6 +263,21 @@ def test_multinomial_folds_agree_with_fits_on_their_rows():
     np.testing.assert_allclose(search.coef_, LogisticRegression(C=search.C_).fit(X, y).coef_, rtol=1e-5, atol=1e-7)
     assert search.predict_proba(X).shape == (120, 4)
     assert search.to_sklearn().C == search.C_
+
+
+@pytest.mark.parametrize("search", [LinearSVCCV(Cs=[1.0]), LogisticRegressionCV(Cs=[1.0], multi_class="ovr")])
+def test_a_class_may_be_in_no_fold(search):
+    X, y = classification(60, 4, seed=9, n_classes=3)
+    weights = np.where(y == 2, 0.0, 1.0)
+    search.set_params(random_state=0).fit(X, y, sample_weight=weights)
+    alone = search.to_model().fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(search.coef_, alone.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("form", [sparse.coo_matrix, sparse.bsr_matrix, sparse.coo_array])
+def test_functions_that_score_get_rows_of_any_format(form):
+    search = LinearSVCCV(Cs=[1.0], scoring=lambda model, rows, labels: rows.shape[0]).fit(form(X), Y)
+    np.testing.assert_array_equal(search.scores_, [[24.0] * 5])
 
 
 @pytest.mark.parametrize("multi_class", ["auto", "ovr"])

@@ -1,6 +1,7 @@
 """One problem along rising C: each solution is that of a cold start, for less work."""
 
 from concurrent.futures import CancelledError
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from problems import EVERY_LOSS, TARGET_LOSSES, classification, regression
 
 from hingeline.data.problem import make_problem
 from hingeline.data.read import read_data
+from hingeline.selection import walk as walking
 from hingeline.selection.walk import Walk
 from hingeline.solvers.stop import Stop
 from hingeline.solvers.train import train
@@ -26,6 +28,18 @@ def problems_of(name, bias=1.0):
 
 def walk(name, solver="hybrid", stop=None, **how):
     return Walk(problems_of(name), solver, stop or Stop(gap_tol=1e-7), seed=3, **how)
+
+
+def test_a_solution_in_decimals_is_a_start_like_another(monkeypatch):
+    def finished(*args, **how):
+        found = train(*args, **how)
+        return replace(found, solver=f"{found.solver}+exact")
+
+    monkeypatch.setattr(walking, "train", finished)
+    along = walk("hinge", "newton")
+    for C in CS:
+        assert along.advance(C).solver == "newton+exact"
+    assert along.reached.engine == "newton"
 
 
 @pytest.mark.parametrize("solver", ["hybrid", "newton"])

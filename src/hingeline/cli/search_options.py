@@ -49,7 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LABEL=W",
-        help="multiply C by W for a class; -wLABEL W, as train takes it, is the same",
+        help="multiply C by W for a class (--weight=-1=W if the label is negative); -wLABEL W, as train takes it, is "
+        "the same",
     )
     parser.add_argument("--solver", choices=SOLVERS, default="auto", help="engine")
     stop = parser.add_mutually_exclusive_group()
@@ -62,12 +63,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def with_weights(words: Sequence[str]) -> list[str]:
-    """Return a command line with each ``-wLABEL W``, which argparse cannot read, as ``--weight LABEL=W``."""
+    """Return a command line with each ``-wLABEL W``, which argparse cannot read, as ``--weight=LABEL=W``."""
     found: list[str] = []
     rest = iter(words)
     for word in rest:
         match = WEIGHT.fullmatch(word)
-        found += [word] if match is None else ["--weight", f"{match[1]}={next(rest, '')}"]
+        found.append(word if match is None else f"--weight={match[1]}={next(rest, '')}")  # a label may be negative
     return found
 
 

@@ -270,8 +270,9 @@ class LogisticRegression(SoftmaxClassifier):
         check_is_fitted(self)
         share = 0.0 if self._is_ridge() else self._l1_share()
         regularised = bool(self.fit_intercept) and not self._intercept_is_free()
-        model = unfitted(self, self._weight_of_loss(), share, regularised)
+        multinomial = self._is_multinomial(self.classes_.size)
+        model = unfitted(self, self._weight_of_loss(), share, regularised, multinomial)
         model.n_iter_ = np.array([np.max(getattr(self, "n_iter_", 0))], dtype=np.int32)
-        if self.classes_.size == 2 or self._is_multinomial(self.classes_.size):
+        if self.classes_.size == 2 or multinomial:
             return self._copy_model_to(model)
         return one_versus_rest(self, model)

@@ -5,6 +5,7 @@ Results live where X lives; if ``device`` has moved X there, they are NumPy's.
 
 from __future__ import annotations
 
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..kernels.losses import Loss
 from ..kernels.types import Vector
 from ..solution import Solution
 from ..solvers.engines import AUTO
+from .checkpoint import Checkpoint
 from .device import is_array_elsewhere, other_place
 from .device_set import ClassifiedOnDevice, DeviceSet, read_for_device
 from .places import floating
@@ -31,6 +33,10 @@ def refuse_what_is_for_the_cpu(estimator: Any, n_problems: int) -> None:
         raise ValueError(
             f"solver={estimator.solver!r} visits one row at a time: on a device, use one of {', '.join(SOLVERS)}."
         )
+    if hasattr(estimator, "_weight_of_loss") and estimator._weight_of_loss() == inf:
+        raise ValueError("On a device a penalty is needed: choose a finite C and no penalty=None, or train on the CPU.")
+    if any(isinstance(callback, Checkpoint) for callback in getattr(estimator, "_skl_callbacks", ())):
+        raise ValueError("Checkpoint is not available on a device: remove it, or train on the CPU.")
     if hasattr(estimator, "_is_ridge") and not estimator._is_ridge():
         raise ValueError('On a device only penalty="l2" is available: choose it, or train on the CPU.')
     if getattr(estimator, "multi_class", None) == "crammer_singer":

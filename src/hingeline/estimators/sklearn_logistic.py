@@ -17,10 +17,10 @@ from .base import dense_coef
 TAKES_PENALTY = signature(SklearnLogisticRegression).parameters["penalty"].default == "l2"  # before scikit-learn 1.8
 
 
-def unfitted(model: Any, C: float, l1_ratio: float, regularised: bool) -> Any:
+def unfitted(model: Any, C: float, l1_ratio: float, regularised: bool, multinomial: bool) -> Any:
     """Return scikit-learn's estimator of the problem of ``model``; its intercept may be ``regularised``."""
     solver = "lbfgs" if l1_ratio == 0.0 else "saga"
-    if regularised and l1_ratio in (0.0, 1.0):
+    if regularised and l1_ratio in (0.0, 1.0) and not multinomial:  # scikit-learn regularises no other one
         solver = "liblinear"
     how: dict[str, Any] = {"C": C, "l1_ratio": l1_ratio}
     if TAKES_PENALTY:

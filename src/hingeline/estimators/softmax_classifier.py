@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
+from ..runtime.training_clock import now
 from ..solution import Snapshot, Solution
 from ..solvers.multinomial.multinomial import train_multinomial
 from ..solvers.unpenalised import APART, equivalent_C, has_optimum, per_C, without_optimum
@@ -20,6 +21,9 @@ from .checkpoint import Start
 from .sparse_penalty import SparsePenaltyClassifier
 from .training_set import ClassificationSet, TrainingSet
 from .watch import Watch
+
+
+LESS_TIME = 0.25  # fraction of the time that a fit without a penalty may take to find out whether it has an optimum
 
 
 class SoftmaxClassifier(SparsePenaltyClassifier):
@@ -74,9 +78,13 @@ class SoftmaxClassifier(SparsePenaltyClassifier):
         model = self._with_C(C)
         less = self._with_C(C / APART)
         less.verbose = 0
+        if self.max_time is not None:
+            less.max_time = LESS_TIME * self.max_time
+        begun = now()
         vars(less).pop("_skl_callbacks", None)
         with Watch(less, rows) as unwatched:
             at_less = less._train(rows, from_zero, unwatched)
+        model.max_time = self._stop().after(now() - begun).max_time  # it is for the whole fit
         solutions = [per_C(s, C) for s in model._train(rows, start, watch)]
         if has_optimum(rows.data, solutions, at_less):
             return solutions
@@ -85,9 +93,7 @@ class SoftmaxClassifier(SparsePenaltyClassifier):
     def _with_C(self, C: float) -> Any:
         """Return a copy of the estimator with this C."""
         model = copy(self)
-        model.C = C
-        if model.penalty is None:
-            model.penalty = "l2"
+        model.C, model.penalty, model.l1_ratio = C, "l2", 0.0  # C = infinity leaves nothing of any penalty
         return model
 
     def _report(self, rows: TrainingSet, solutions: list[Solution]) -> None:

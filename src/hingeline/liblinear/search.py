@@ -19,7 +19,9 @@ import numpy as np
 from ..data.matrix import Data
 from ..io.models.liblinear_file import LinearModel
 from ..io.records.checkpoint import Starts
+from ..runtime.training_clock import now
 from ..solution import Solution
+from ..solvers.stop import NO_TIME
 from .evaluate import Tally
 from .fit import fit_data, read
 from .predict import decide, scores
@@ -65,7 +67,7 @@ class Fold:
 
     def forget(self) -> None:
         """Let the next training start from scratch."""
-        self.starts = Starts()
+        self.starts, self.converged = Starts(), True
         self.w: np.ndarray | None = None
         self.previous: dict[int, Solution] = {}
 
@@ -77,6 +79,7 @@ class Fold:
         )
         self.changed = self.w is not None and _differs(model, self.w, settings)
         self.w, self.previous = model.w, dict(enumerate(solutions))
+        self.converged = all(s.converged for s in solutions)
         return decide(model, scores(model, self.held_out_X))
 
 
@@ -90,12 +93,23 @@ def cross_validate(
     X: Any, y: np.ndarray, settings: Settings, count: int, warn: Say, advance: Callable[[], object] = lambda: None
 ) -> Tally:
     """Return how well rows are predicted by models that have not seen them; ``advance`` is called after each fold."""
-    tally, data = Tally(), read(X, settings)
-    for held_out in folds_of(y.size, count, settings.seed, warn):
+    begun, tally, data, capped = now(), Tally(), read(X, settings), 0
+    folds = folds_of(y.size, count, settings.seed, warn)
+    for held_out in folds:
         fold = Fold(data, X, y, held_out)
-        tally = tally.add(fold.predict(settings, warn), fold.held_out_y)
+        tally = tally.add(fold.predict(_with_time_left(settings, begun), warn), fold.held_out_y)
+        capped += not fold.converged
         advance()
+    if capped:
+        warn(f"WARNING: the models of {capped} of {len(folds)} folds ended before they converged")
     return tally
+
+
+def _with_time_left(settings: Settings, begun: float) -> Settings:
+    """Return the settings of the next fit: all fits since ``begun`` share the time."""
+    if settings.max_time is None:
+        return settings
+    return replace(settings, max_time=max(settings.max_time - (now() - begun), NO_TIME))
 
 
 class _Fits:
@@ -132,7 +146,7 @@ def search(
     ``say`` is called with each result, and ``advance`` after each fit with the number of fits so far and how many
     there may be at most. Results are appended to ``tried``.
     """
-    data = read(X, settings)
+    begun, data = now(), read(X, settings)
     folds = [Fold(data, X, y, held_out) for held_out in folds_of(y.size, count, settings.seed, warn)]
     largest_C = LARGEST_C_OF_REGRESSION if settings.solver_type.is_regression else LARGEST_C
     best: Found | None = None
@@ -144,11 +158,14 @@ def search(
         for fold in folds:
             fold.forget()
         fits.begin(step, len(widths), len(folds) * (1 + int(log2(largest_C / first))))
-        for found in _path(folds, at_p, first, largest_C, say, warn, fits.advance):
+        for found in _path(folds, at_p, first, largest_C, begun, say, warn, fits.advance):
             if tried is not None:
                 tried.append(found)
             if best is None or _better(found.score, best.score, settings):
                 best = found
+        if _is_over(settings, begun):
+            warn("WARNING: the time was up before all parameters were tried")
+            break
     assert best is not None
     return best
 
@@ -162,16 +179,18 @@ def _path(
     settings: Settings,
     first: float,
     largest_C: float,
+    begun: float,
     say: Say,
     warn: Say,
     advance: Callable[[], object],
 ) -> Iterator[Found]:
-    """Yield the scores of C, 2 C, 4 C, ...; ``advance`` is called after each fit."""
+    """Yield the scores of C, 2 C, 4 C, ... until the time since ``begun`` is up; ``advance`` is called after each fit."""
     C, unchanged = first, 0
     while C <= largest_C:
         tally = Tally()
         for fold in folds:
-            tally = tally.add(fold.predict(replace(settings, C=C), warn, search=True), fold.held_out_y)
+            at_C = replace(_with_time_left(settings, begun), C=C)
+            tally = tally.add(fold.predict(at_C, warn, search=True), fold.held_out_y)
             advance()
         if settings.solver_type.is_regression:
             score = tally.mean_squared_error
@@ -181,10 +200,14 @@ def _path(
             say(f"log2c={log2(C):7.2f}\trate={tally.accuracy:g}")
         yield Found(C, settings.p, score)
         unchanged = 0 if any(fold.changed for fold in folds) else unchanged + 1
-        if unchanged == MOST_UNCHANGED:
+        if unchanged == MOST_UNCHANGED or _is_over(settings, begun):
             return
         C *= 2.0
     say("WARNING: maximum C reached.")
+
+
+def _is_over(settings: Settings, begun: float) -> bool:
+    return settings.max_time is not None and now() - begun >= settings.max_time
 
 
 def _widths(y: np.ndarray, start_p: float | None) -> list[float]:

@@ -203,6 +203,8 @@ class ChoosesC(BaseEstimator):
 
         def start(problem: Problem, k: int) -> dict[str, Any]:
             reached = {number: at for number, of_fold in enumerate(best) if (at := of_fold[k]) is not None}
+            if not reached:  # a class that no fold has trained with
+                return {}
             mean = from_folds(problem, list(reached.values()), [study.folds[number] for number in reached])
             return start_from(mean, problem, study.solver, self._stop(), free_intercept=study.free_intercept)
 

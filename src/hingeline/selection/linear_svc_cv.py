@@ -19,6 +19,7 @@ class LinearSVCCV(ChoosesC, LinearSVC):
     ----------
     Cs : int or array of shape (n_Cs,)
         Values of C to try. A number n means n values between 1e-4 and 1e4, evenly spaced on a logarithmic scale.
+        Values that are repeated are tried once; results are in ascending order of C.
     cv : int, splitter or iterable, optional
         Folds, as in scikit-learn. None: five, or as many as the smallest class has rows (at least two).
     scoring : str or callable, optional

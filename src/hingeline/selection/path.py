@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 
 from ..data.problem import Problem, make_problem
 from ..data.read import read_data
+from ..data.values import refuse_masked
 from ..kernels.losses import EVERY_LOSS, SMALLEST_C, Loss, checked_loss
 from ..solution import Progress, Solution
 from ..solvers.engines import check_solver
@@ -92,6 +93,7 @@ def c_path(
         raise ValueError(f"bias must be finite; got {bias!r}.")
     data = read_data(X, float(bias or free_intercept))
     y = (checked_targets if loss.is_regression else checked_labels)(y, data.n_rows)
+    refuse_masked(sample_weight, "sample_weight")
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
     def problem_at(C: float) -> Problem:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 
 from .folds import Fold
 
@@ -18,9 +18,20 @@ DEFAULT = {"classifier": "accuracy", "regressor": "r2"}
 
 
 def scorer_of(estimator: Any, scoring: Any) -> Any:
-    """Return the scorer that ``scoring`` stands for; None means accuracy, or R^2 in a regression."""
+    """Return the scorer that ``scoring`` stands for; None means accuracy, or R^2 in a regression.
+
+    Raises ValueError if it is one of scikit-learn's and calls methods that the estimator does not have.
+    """
     default = DEFAULT["classifier" if is_classifier(estimator) else "regressor"]
-    return check_scoring(estimator, default if scoring is None else scoring)
+    scorer = check_scoring(estimator, default if scoring is None else scoring)
+    methods = getattr(scorer, "_response_method", "predict")
+    methods = (methods,) if isinstance(methods, str) else tuple(methods)
+    if methods != ("default",) and not any(hasattr(estimator, method) for method in methods):
+        raise ValueError(
+            f"scoring={scoring!r} needs {' or '.join(methods)}, which {type(estimator).__name__} does not have: choose "
+            "another scoring" + (", or train by logistic regression." if "predict_proba" in methods else ".")
+        )
+    return scorer
 
 
 class HeldOutScore:
@@ -42,7 +53,8 @@ class HeldOutScore:
     """
 
     def __init__(self, model: Any, scoring: Any, X: Any, y: np.ndarray, folds: list[Fold], params: dict[str, Any]):
-        self._model, self._X, self._y, self._folds, self._params = model, X, y, folds, params
+        self._model, self._y, self._folds, self._params = model, y, folds, params
+        (self._X,) = indexable(X)
         self._scorer = _knowing_classes(scorer_of(model, scoring), model)
         self._plain_accuracy = scoring is None and is_classifier(model) and set(params) <= {"sample_weight"}
 

@@ -105,5 +105,5 @@ def stepwise_engine(solver: str, problem: str) -> Engine:
 
 
 def engines_of(solver: str) -> tuple[Engine, ...]:
-    """Return the engines that ``Solution.solver`` names: two for "hybrid+newton"."""
-    return tuple(ENGINES[name] for name in solver.split("+"))
+    """Return the engines that ``Solution.solver`` names: two for "hybrid+newton"; "exact" finishes, and is none."""
+    return tuple(ENGINES[name] for name in solver.split("+") if name in ENGINES)

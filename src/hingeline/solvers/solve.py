@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 
 from ..data.problem import make_problem
 from ..data.read import read_data
+from ..data.values import refuse_masked
 from ..kernels.losses import Hinge, Loss, checked_loss
 from ..solution import Progress, Solution
 from .engines import check_solver
@@ -94,6 +95,7 @@ def solve(
     n_threads = effective_n_jobs(n_jobs)
     data = read_data(X, float(bias or free_intercept), n_threads)
     y = checked_targets(y, data.n_rows) if loss.is_regression else checked_labels(y, data.n_rows)
+    refuse_masked(sample_weight, "sample_weight")
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     problem = make_problem(data, y, weights, loss)
     if alpha0 is not None:
@@ -140,6 +142,7 @@ def checked_start(alpha0: Any, n_rows: int) -> np.ndarray:
 
 def checked_targets(y: Any, n_rows: int) -> np.ndarray:
     """Return the targets of a regression as float64, or raise."""
+    refuse_masked(y, "y")
     y = np.asarray(y)
     if y.shape != (n_rows,):
         raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows: pass one target per row.")
@@ -160,6 +163,7 @@ def checked_targets(y: Any, n_rows: int) -> np.ndarray:
 
 def checked_labels(y: Any, n_rows: int) -> np.ndarray:
     """Return labels -1 and +1 as float32, or raise."""
+    refuse_masked(y, "y")
     y = np.asarray(y)
     if y.shape != (n_rows,):
         raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows: pass one label per row.")
