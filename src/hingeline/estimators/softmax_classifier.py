@@ -22,7 +22,6 @@ from .sparse_penalty import SparsePenaltyClassifier
 from .training_set import ClassificationSet, TrainingSet
 from .watch import Watch
 
-
 LESS_TIME = 0.25  # fraction of the time that a fit without a penalty may take to find out whether it has an optimum
 
 

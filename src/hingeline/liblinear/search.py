@@ -184,7 +184,7 @@ def _path(
     warn: Say,
     advance: Callable[[], object],
 ) -> Iterator[Found]:
-    """Yield the scores of C, 2 C, 4 C, ... until the time since ``begun`` is up; ``advance`` is called after each fit."""
+    """Yield the scores of C, 2 C, 4 C, ... while there is time; ``advance`` is called after each fit."""
     C, unchanged = first, 0
     while C <= largest_C:
         tally = Tally()
