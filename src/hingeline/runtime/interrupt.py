@@ -7,7 +7,7 @@ for a command that has run for hours. Signals belong to the process, so this doe
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
 from typing import Any
@@ -20,16 +20,17 @@ def requested() -> bool:
     return _event.is_set()
 
 
-def _may_handle(before: Any) -> bool:
-    """Tell whether Ctrl-C may be handled in another way than ``before``: only by the main thread, if it is handled."""
-    return current_thread() is main_thread() and callable(before)
+def _handler() -> Callable[[int, Any], Any] | None:
+    """Return what handles Ctrl-C, if it may be replaced: only by the main thread, and not if Ctrl-C is ignored."""
+    before = signal.getsignal(signal.SIGINT)
+    return before if current_thread() is main_thread() and callable(before) else None
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
     """Delay Ctrl-C inside the block: for work that an exception would leave broken. Other threads never see one."""
-    before = signal.getsignal(signal.SIGINT)
-    if not _may_handle(before):
+    before = _handler()
+    if before is None:
         yield
         return
     waiting: list[tuple[int, Any]] = []
@@ -48,8 +49,8 @@ def ends_training() -> Iterator[None]:
 
     A process that ignores Ctrl-C, as one in the background of a script does, goes on ignoring it.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if not _may_handle(before):
+    before = _handler()
+    if before is None:
         yield
         return
 
