@@ -7,7 +7,8 @@ their training rows, so the plain standard error of the K differences d_f is too
     sqrt((1/K + n_test / n_train) var(d)).
 
 The path ends
-- when the mean score is more than 2 such standard errors below the best at each of the last two C, and still falling;
+- when the mean score is below the best at each of the last two C, by more than one such standard error at each and by
+  more than 4 in all, and still falling;
 - or when it is more than 4 below at the last C, and the next one would cost more than all so far (work grows with C by
   the factor by which it has just grown).
 
@@ -27,7 +28,7 @@ FEWEST_FOLDS = 3  # two differences tell nothing about their spread
 class EarlyEnd(NamedTuple):
     """The rule; its numbers are standard errors."""
 
-    clearly: float = 2.0
+    probably: float = 1.0
     overwhelmingly: float = 4.0
 
     def ends(self, scores: np.ndarray, work: np.ndarray, test_share: float) -> bool:
@@ -47,7 +48,8 @@ class EarlyEnd(NamedTuple):
         best = int(np.argmax(means))
         falls = [_fall(scores[best] - scores[k], test_share) for k in range(n)]
         falling = means[-1] <= means[-2]
-        if n - 1 - best >= 2 and falling and min(falls[-2:]) > self.clearly:
+        is_certain = min(falls[-2:]) > self.probably and sum(falls[-2:]) > self.overwhelmingly
+        if n - 1 - best >= 2 and falling and is_certain:
             return True
         next_work = work[-1] * max(1.0, work[-1] / max(work[-2], 1.0))
         return best < n - 1 and falls[-1] > self.overwhelmingly and next_work > work.sum()

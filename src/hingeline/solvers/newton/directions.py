@@ -18,6 +18,7 @@ from ..driver import Run
 from ..shards.interface import Shards
 from .conjugate import steps_worth
 from .factor import factored
+from .kept_factor import WORTH_KEEPING, KeptFactor
 from .regulariser import Regulariser
 
 LARGEST_FACTOR = 2_000  # rows of a dense Cholesky factor: about 0.1 s, during which Ctrl-C waits
@@ -70,12 +71,14 @@ class Directions:
         self._shards, self._run, self._regulariser = shards, run, regulariser
         self._is_tiny = is_tiny(shards)
         self.damping, self.condition = DAMPING[0], 1.0
+        self._is_healthy = False  # whether the last factor is that of the Hessian as it is
         self.forget()
 
     def forget(self) -> None:
         """Forget the Gram matrix: the band has changed unseen."""
         self._G: Matrix = np.zeros((0, 0))
-        self._H: Matrix = np.empty((0, 0))  # room for the Hessian
+        self._H: Matrix = np.empty((0, 0))  # room for the Hessian and its factor
+        self._kept: KeptFactor | None = None
 
     @np.errstate(over="ignore", invalid="ignore")  # very narrow smoothing may overflow: such directions are not taken
     def find(self, at: Curved) -> tuple[Vector, Vector | None]:
@@ -86,7 +89,7 @@ class Directions:
         """
         if at.is_flat:
             return self._if_flat(at), np.full_like(at.residual, inf)
-        p, left = self._by_factor(at), None
+        p, left = self._by_factor(at)
         if p is None or not at.is_descent(p):
             p, left = self._by_products(at)
         if not at.is_descent(p):
@@ -102,23 +105,27 @@ class Directions:
         alone[-1] = -np.sign(lacking) * (at.delta or 1.0) / self._shards.bias
         return alone if lacking * alone[-1] < float(at.residual @ p) else p
 
-    def _by_factor(self, at: Curved) -> Vector | None:
-        """Return the direction by a Cholesky factor; None if that is too large, or if there is none."""
+    def _by_factor(self, at: Curved) -> tuple[Vector | None, Vector | None]:
+        """Return the direction by a Cholesky factor (None: it is too large, or there is none), and what ``find`` does."""
         n_weights, scale = self._shards.n_weights, at.scale
         smaller = n_weights if self._shards.is_remote else min(n_weights, at.band_size)
         if smaller > LARGEST_FACTOR or (smaller < n_weights and smaller * n_weights > LARGEST_BLOCK):
-            return None
+            return None, None
         if smaller == n_weights or n_weights <= 64 or self._by_weights_is_cheaper(at):
             G = self._gram(at)
+            known = None if self._kept is None else self._kept.solve(G, scale, -at.residual)
+            if known is not None:
+                return known
+            self._kept = None
             if self._H.shape != G.shape:
                 self._H = np.empty_like(G)
             H = np.multiply(scale, G, out=self._H)
             self._regulariser.add_curvature(H.reshape(-1)[:: n_weights + 1])
-            return self._from_hessian(H, at)
+            return self._from_hessian(H, at), None
         if at.band_size == 0:
-            return -at.residual
+            return -at.residual, None
         block = self._shards.band_block()
-        return None if block is None else self._from_block(*block, at)
+        return None if block is None else self._from_block(*block, at), None
 
     def _by_weights_is_cheaper(self, at: Curved) -> bool:
         """Tell whether a factor over the weights costs less than one over the rows of the band, which are fewer.
@@ -139,6 +146,7 @@ class Directions:
         """
         if not self._regulariser.is_free:
             p = self._solved(H.T, -at.residual[:, None], least=1.0)
+            self._keep(at)
             return None if p is None else p[:, 0]
         h, curvature = H[:-1, -1], float(H[-1, -1])
         solved = self._solved(H.T[:-1, :-1], np.column_stack([-at.residual[:-1], h]), least=1.0)
@@ -176,9 +184,10 @@ class Directions:
         """
         n_threads = self._run.team.n_threads if len(H) >= WORTH_BLAS_THREADS else 1
         with blas_threads(n_threads) if n_threads > 1 else nullcontext():
-            diagonal = H.diagonal().copy()
+            diagonal, self._is_healthy = H.diagonal().copy(), False
             if self.damping == DAMPING[0] and float(diagonal.sum()) <= HEALTHY * least:
                 factor, x, info = lapack.dposv(H, B, lower=True, overwrite_a=True)
+                self._is_healthy = info == 0
                 self.condition = float((diagonal / factor.diagonal() ** 2).max()) if info == 0 else inf
                 return np.asarray(x) if info == 0 else None
             factor = factored(H, self.damping)
@@ -187,6 +196,11 @@ class Directions:
             self.condition = factor.condition
             solve = factor.solve_refined if self.damping == DAMPING[0] else factor.solve
             return np.column_stack([solve(b) for b in B.T])
+
+    def _keep(self, at: Curved) -> None:
+        """Keep the factor that ``_solved`` has left in the room for the Hessian, if it may serve again."""
+        entries = self._shards.band_entries() if self._is_healthy and len(self._H) >= WORTH_KEEPING else None
+        self._kept = None if entries is None else KeptFactor(self._shards, self._H.T, at.scale, entries)
 
     def _by_products(self, at: Curved) -> tuple[Vector, Vector]:
         """Solve approximately by conjugate gradients, preconditioned by the diagonal."""

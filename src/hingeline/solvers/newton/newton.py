@@ -34,9 +34,9 @@ from .smoothed import CLEAR_GAP, NO_DECREASE, Smoothed
 
 DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: the first, and that of stages that gain FAST
 WIDTH_SHARE, LEAST_WIDTH = 0.6, 1e-4  # first width near a known solution: fraction of how far margins move; least
-NARROWER, NARROWER_NEAR, WIDER, FAST = 0.4, 0.6, 25.0, 0.1  # factors of the width: the second near a known solution
+NARROWER, NARROWER_NEAR, WIDER, FAST = 0.4, 0.7, 25.0, 0.1  # factors of the width: the second near a known solution
 CLOSE = 4.0  # within this factor of the goal, only the centre changes; the width stays while that gains enough
-LOOSE = 3e-2  # promised decrease, as a fraction of the gap, at which a stage other than the last ends
+LOOSE = 0.3  # promised decrease, as a fraction of the gap, at which a stage other than the last ends
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in this many is sampled; the least for which a sample pays
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # least number of sampled rows per weight
 SAMPLE_DELTA = 0.1  # width at which the sample has no more to tell
@@ -196,7 +196,7 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
     narrower = NARROWER_NEAR if state.begins_near(run.n_iter) else NARROWER
     steps, failed_stages, decrement = 0, 0, np.inf
-    idle, least, lowest, worse = 0, np.inf, np.inf, 0
+    idle, least, least_gap, lowest, worse = 0, np.inf, np.inf, np.inf, 0
     for _ in run.sweeps():
         last_decrement, decrement = decrement, smoothed.step()
         if not smoothed.is_finite:  # the state is still that of the step before
@@ -252,9 +252,9 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
         if solved or passing or exhausted:
             failed = not (solved or (passing and smoothed.gap > NOTHING * smoothed.primal))
             failed_stages += failed
-            unsettled = min(reached, smoothed.gap)
-            halved = unsettled < 0.5 * least
-            idle, least = (0, unsettled) if unsettled < least else (idle + 1, least)
+            halved = reached < 0.5 * least or smoothed.gap < 0.5 * least_gap
+            idle = 0 if reached < least or smoothed.gap < least_gap else idle + 1
+            least, least_gap = min(least, reached), min(least_gap, smoothed.gap)
             if failed_stages >= FAILED_STAGES or idle >= IDLE:
                 raise Ended("rounding")
             fast = smoothed.violation < FAST * last_stage and smoothed.delta < narrow

@@ -16,7 +16,7 @@ import numpy as np
 from ...data.problem import Problem
 from ...kernels.passes import weighted_lengths
 from ...kernels.rows import DenseRows, Rows
-from ...kernels.types import Matrix, Vector
+from ...kernels.types import Indices, Matrix, Vector
 from ...runtime.blas import one_blas_thread
 from ...runtime.threads import WORTH_SHARING, Team, part_bounds
 from ..certificate_parts import CertificateParts, sum_parts
@@ -268,6 +268,14 @@ class InMemoryShards(AlphaInMemory):
             return None
         which, entries = self._shards[0].curved()
         return self._shards[0].dense_rows(which, self.n_weights), entries
+
+    def band_entries(self) -> Vector | None:  # noqa: D102
+        if self.n_shards > 1 or self.vectors is None or self.loss.gives_probabilities:
+            return None
+        return np.asarray(self.vectors.C * self.vectors.band)
+
+    def dense_rows(self, which: Indices) -> Matrix:  # noqa: D102
+        return self._shards[0].dense_rows(which, self.n_weights)
 
     def precise(self) -> PreciseRows | None:  # noqa: D102
         return PreciseRows(self._shards[0], self.n_weights) if self.n_shards == 1 else None

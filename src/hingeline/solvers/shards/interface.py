@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...kernels.losses import Loss
-from ...kernels.types import Matrix, Vector
+from ...kernels.types import Indices, Matrix, Vector
 from ..certificate_parts import CertificateParts
 from ..newton.conjugate import conjugate_gradients
 from .line import LADDER, Line, search
@@ -249,6 +249,14 @@ class Shards(ABC):
     @abstractmethod
     def band_block(self) -> tuple[Matrix, Vector] | None:
         """Return the rows of the band as a dense matrix, and their C_i band_i; None if rows must stay in shards."""
+
+    def band_entries(self) -> Vector | None:
+        """Return C_i band_i of every row, in a new array; None if rows must stay in shards, or if all of them move."""
+        return None
+
+    def dense_rows(self, which: Indices) -> Matrix:
+        """Return the rows ``which`` of Z as a dense matrix; only asked for if there are ``band_entries``."""
+        raise NotImplementedError
 
     def precise(self) -> PreciseRows | None:
         """Return the rows for products in twice the precision; None if rows must stay in shards."""
