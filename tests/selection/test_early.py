@@ -24,6 +24,8 @@ def scores_of(means, spread=1.0):
         ([0.7, 0.9, 0.8], FLAT[:3], False),  # one clear fall, and the rest is cheap
         ([0.7, 0.9, 0.8, 0.7], FLAT[:4], True),  # two of them
         ([0.7, 0.9, 0.7, 0.8], FLAT[:4], False),  # rising again
+        ([0.7, 0.9, 0.885, 0.85], FLAT[:4], True),  # the first fall is doubtful, the second leaves no doubt
+        ([0.7, 0.9, 0.898, 0.88], FLAT[:4], False),  # the first is nothing
         ([0.7, 0.9, 0.899, 0.898], FLAT[:4], False),  # within the noise
         ([0.7, 0.9, 0.8], np.array([1.0, 1.0, 10.0]), True),  # the next C would cost 100, all so far was 12
         ([0.7, 0.9, 0.899], np.array([1.0, 1.0, 10.0]), False),

@@ -29,6 +29,7 @@ class EarlyEnd(NamedTuple):
     """The rule; its numbers are standard errors."""
 
     probably: float = 1.0
+    together: float = 4.0
     overwhelmingly: float = 4.0
 
     def ends(self, scores: np.ndarray, work: np.ndarray, test_share: float) -> bool:
@@ -48,7 +49,7 @@ class EarlyEnd(NamedTuple):
         best = int(np.argmax(means))
         falls = [_fall(scores[best] - scores[k], test_share) for k in range(n)]
         falling = means[-1] <= means[-2]
-        is_certain = min(falls[-2:]) > self.probably and sum(falls[-2:]) > self.overwhelmingly
+        is_certain = min(falls[-2:]) > self.probably and sum(falls[-2:]) > self.together
         if n - 1 - best >= 2 and falling and is_certain:
             return True
         next_work = work[-1] * max(1.0, work[-1] / max(work[-2], 1.0))

@@ -13,7 +13,7 @@ GOOD_GAP = 1e-3  # a run that rounding ended at a larger gap has not converged: 
 
 ENOUGH = 1e-3  # times tol: the relative gap that is enough for solver="auto", whatever the violation
 ENOUGH_FOR_SCORES = 0.1  # the same, for models that are only scored: scores within 0.001 of those of exact models
-NEAR_FOR_SCORES = 10.0  # times tol: for these models, the gap over |w|^2/2 that is enough as well
+NEAR_FOR_SCORES = 20.0  # times tol: for these models, the gap over |w|^2/2 that is enough as well
 
 NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up returns its start
 

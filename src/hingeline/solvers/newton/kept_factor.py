@@ -42,13 +42,15 @@ class KeptFactor:
         if entries is None or not self._follow(entries):
             return None
         change = self._scale * (entries[self._which] - self._entries[self._which])
-        inner, pivots, info = lapack.dgetrf(np.eye(change.size) + change[:, None] * self._W, overwrite_a=True)
-        if info != 0:
-            return None
+        inner = np.eye(change.size) + change[:, None] * self._W
+        if change.any():
+            inner, pivots, info = lapack.dgetrf(inner, overwrite_a=True)
+            if info != 0:
+                return None
 
         def precondition(r: Vector) -> Vector:
             u = blas.dtrsv(self._L, r, lower=True)
-            if change.size:
+            if change.any():
                 t, _ = lapack.dgetrs(inner, pivots, change * (u @ self._V))
                 u -= self._V @ t
             return np.asarray(blas.dtrsv(self._L, u, lower=True, trans=1, overwrite_x=True))

@@ -36,7 +36,7 @@ DELTA_FIRST, DELTA_LAST = 2.0, 1e-2  # widths, in units of m at w = 0: the first
 WIDTH_SHARE, LEAST_WIDTH = 0.6, 1e-4  # first width near a known solution: fraction of how far margins move; least
 NARROWER, NARROWER_NEAR, WIDER, FAST = 0.4, 0.7, 25.0, 0.1  # factors of the width: the second near a known solution
 CLOSE = 4.0  # within this factor of the goal, only the centre changes; the width stays while that gains enough
-LOOSE = 0.3  # promised decrease, as a fraction of the gap, at which a stage other than the last ends
+LOOSE, LOOSE_NEAR = 0.1, 0.3  # promised decrease over the gap at which stages end: the second near a known solution
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in this many is sampled; the least for which a sample pays
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # least number of sampled rows per weight
 SAMPLE_DELTA = 0.1  # width at which the sample has no more to tell
@@ -194,7 +194,9 @@ def _lengthen(state: State, run: Run) -> None:
 def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> None:
     """Take steps, stage by stage, until ``run`` is satisfied or ends it; small problems keep their best point."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
-    narrower = NARROWER_NEAR if state.begins_near(run.n_iter) else NARROWER
+    narrower, loose = NARROWER, LOOSE
+    if state.near is not None and state.begins_near(run.n_iter) and state.near.width < np.inf:
+        narrower, loose = NARROWER_NEAR, LOOSE_NEAR
     steps, failed_stages, decrement = 0, 0, np.inf
     idle, least, least_gap, lowest, worse = 0, np.inf, np.inf, np.inf, 0
     for _ in run.sweeps():
@@ -248,7 +250,7 @@ def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> N
                 raise Ended("rounding")
             continue
         # A narrower stage is worth more than the last digits of this one, unless it is to be the last.
-        passing = smoothed.may_pass and decrement <= LOOSE * smoothed.gap and not smoothed.is_within(run.stop)
+        passing = smoothed.may_pass and decrement <= loose * smoothed.gap and not smoothed.is_within(run.stop)
         if solved or passing or exhausted:
             failed = not (solved or (passing and smoothed.gap > NOTHING * smoothed.primal))
             failed_stages += failed
