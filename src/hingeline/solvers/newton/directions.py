@@ -106,7 +106,7 @@ class Directions:
         return alone if lacking * alone[-1] < float(at.residual @ p) else p
 
     def _by_factor(self, at: Curved) -> tuple[Vector | None, Vector | None]:
-        """Return the direction by a Cholesky factor (None: it is too large, or there is none), and what ``find`` does."""
+        """Return the direction by a Cholesky factor, None if it is too large or there is none, and what is left."""
         n_weights, scale = self._shards.n_weights, at.scale
         smaller = n_weights if self._shards.is_remote else min(n_weights, at.band_size)
         if smaller > LARGEST_FACTOR or (smaller < n_weights and smaller * n_weights > LARGEST_BLOCK):

@@ -1,11 +1,12 @@
 """A Cholesky factor that outlives its Hessian: a new one takes longer than all else in a step over many weights.
 
-From step to step few rows enter or leave the band, and a stage narrows the smoothing only so much. With H_0 = I + s_0 G_0
-= L L' at the time of the factor and G = G_0 + Z' D Z by now (a row of Z for each row of the data that has moved),
+From step to step few rows enter or leave the band, and a stage narrows the smoothing only so much. When the factor was
+made, the Hessian was I + s_0 G_0 = L L'. By now G = G_0 + Z' D Z, with a row of Z for each row of the data that has
+moved, and
 
     M = I + s_0 G = L (I + s_0 V D V') L',    V = L^-1 Z',
 
-is easily inverted (Woodbury's formula), and is the Hessian I + s G but for the scale of G. So conjugate gradients with M
+is easily inverted (Woodbury's formula). It is the Hessian I + s G but for the scale of G. So conjugate gradients with M
 as the preconditioner solve Newton's equation in one product if s = s_0, and in a few if it is not far from that.
 """
 
