@@ -8,6 +8,7 @@ from scipy import sparse
 from hingeline import solve
 from hingeline.solvers.newton import directions, kept_factor
 from hingeline.solvers.newton.kept_factor import KeptFactor
+from hingeline.solvers.shards import in_memory
 
 
 class Rows:
@@ -63,8 +64,8 @@ def test_it_is_given_up_if_it_is_too_old(rows):
 
 
 @pytest.mark.parametrize("loss", EVERY_LOSS)
-@pytest.mark.parametrize("C", [0.1, 100.0])
-def test_training_with_kept_factors_ends_at_the_same_optimum(loss, C, monkeypatch):
+@pytest.mark.parametrize(("C", "n_jobs"), [(0.1, 1), (100.0, 1), (100.0, 3)])
+def test_training_with_kept_factors_ends_at_the_same_optimum(loss, C, n_jobs, monkeypatch):
     X, y = (regression if loss in TARGET_LOSSES else classification)(900, 80, seed=3, density=0.5)
     solved = []
 
@@ -79,7 +80,8 @@ def test_training_with_kept_factors_ends_at_the_same_optimum(loss, C, monkeypatc
     assert not solved
     monkeypatch.setattr(directions, "WORTH_KEEPING", 5)
     monkeypatch.setattr(kept_factor, "MOST_MOVED", 5.0)
-    found = solve(sparse.csr_array(X), y, **at)
+    monkeypatch.setattr(in_memory, "shard_count", lambda n_stored, n_weights, n_threads: n_threads)
+    found = solve(sparse.csr_array(X), y, n_jobs=n_jobs, **at)
     assert any(solved) == (loss != "logistic")  # whose curvatures all change
     assert found.converged
     assert found.certificate.gap <= 1e-9

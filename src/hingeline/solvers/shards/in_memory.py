@@ -270,12 +270,14 @@ class InMemoryShards(AlphaInMemory):
         return self._shards[0].dense_rows(which, self.n_weights), entries
 
     def band_entries(self) -> Vector | None:  # noqa: D102
-        if self.n_shards > 1 or self.vectors is None or self.loss.gives_probabilities:
+        if self.vectors is None or self.loss.gives_probabilities:
             return None
         return np.asarray(self.vectors.C * self.vectors.band)
 
     def dense_rows(self, which: Indices) -> Matrix:  # noqa: D102
-        return self._shards[0].dense_rows(which, self.n_weights)
+        begins = [part_bounds(self.n_rows, self.n_shards, k)[0] for k in range(self.n_shards)]
+        each = zip(self._shards, begins, np.split(which, np.searchsorted(which, begins[1:])), strict=True)
+        return np.concatenate([shard.dense_rows(part - begin, self.n_weights) for shard, begin, part in each])
 
     def precise(self) -> PreciseRows | None:  # noqa: D102
         return PreciseRows(self._shards[0], self.n_weights) if self.n_shards == 1 else None

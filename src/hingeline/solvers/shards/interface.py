@@ -255,7 +255,7 @@ class Shards(ABC):
         return None
 
     def dense_rows(self, which: Indices) -> Matrix:
-        """Return the rows ``which`` of Z as a dense matrix; only asked for if there are ``band_entries``."""
+        """Return the rows ``which``, in ascending order, of Z as a dense matrix, if there are ``band_entries``."""
         raise NotImplementedError
 
     def precise(self) -> PreciseRows | None:
