@@ -18,14 +18,16 @@ WEIGHTS = np.random.default_rng(1).uniform(0.5, 2.0, 60)
 
 @pytest.mark.parametrize("loss", EVERY_LOSS)
 @pytest.mark.parametrize("growth", [1.5, 10.0])
-def test_a_start_is_in_the_box_and_never_worse_than_the_last_solution(loss, growth):
+@pytest.mark.parametrize(("bias", "n_empty"), [(1.0, 0), (0.0, 0), (0.0, 20)])
+def test_a_start_is_in_the_box_and_never_worse_than_the_last_solution(loss, growth, bias, n_empty):
     X, y = (regression if loss in TARGET_LOSSES else classification)(60, 4, seed=2)
-    old = solve(X, y, EVERY_LOSS[loss](0.3), sample_weight=WEIGHTS, bias=1.0)
+    X[:n_empty] = 0.0
+    old = solve(X, y, EVERY_LOSS[loss](0.3), sample_weight=WEIGHTS, bias=bias)
     new = EVERY_LOSS[loss](0.3 * growth)
-    problem = make_problem(read_data(X, 1.0), y.astype(np.float64), WEIGHTS, new)
+    problem = make_problem(read_data(X, bias), y.astype(np.float64), WEIGHTS, new)
     start, known = best_start(problem, old.alpha, growth)
     assert np.all((start >= lower(new, problem.C)) & (start <= upper(new, problem.C)))
-    how = {"sample_weight": WEIGHTS, "bias": 1.0, "max_time": 1e-9}  # ends where it begins
+    how = {"sample_weight": WEIGHTS, "bias": bias, "max_time": 1e-9}  # ends where it begins
     value = [solve(X, y, new, alpha0=a, **how).certificate.dual for a in (start, old.alpha, growth * old.alpha)]
     assert value[0] >= max(value[1:]) - 1e-9 * abs(value[0])
     assert known.dual == pytest.approx(value[0], rel=1e-9)

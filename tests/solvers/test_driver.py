@@ -203,6 +203,14 @@ def test_a_long_run_ends_when_w_is_near_enough():
             assert report(run, **sweep) is Verdict.GO_ON
 
 
+def test_newtons_method_ends_at_once_when_w_is_near_enough():
+    stop, close = Stop(tol=1e-9, enough=1e-6, near=0.1), Certificate(1.0, 10.0, 9.9, 0.01)
+    run = Run(stop, Clock(None, None), lambda pace: close, floor=lambda: 0.0, half_square=lambda: 5.0)
+    run.dual = 9.9
+    with pytest.raises(Ended, match="gap_tol"):
+        report(run, gap=0.1, gain=np.nan)
+
+
 def test_a_misleading_sweep_does_not_put_the_next_check_off_for_good():
     bad, good = Certificate(1.0, 10.0, 0.0, 1.0), Certificate(1.0, 10.0, 10.0, 0.0)
     run = new_run(Stop(gap_tol=1e-3), [bad, good])

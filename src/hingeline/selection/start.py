@@ -127,6 +127,8 @@ def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> tuple[np.n
     if problem.data.blocks is not None:  # a pass over files costs more than it gains
         return alpha, None
     alpha = starting_alpha(problem, alpha)
+    settled = np.where(problem.data.q > 0.0, 0.0, alpha) if problem.data.smallest_q == 0.0 else np.zeros(1)
+    alpha -= settled  # rows of zeros have their optimal value already, and nothing is gained by changing it
     bounded = np.where(at_bound(problem, alpha, growth), alpha, 0.0)
     free = alpha - bounded
     w, v = weights(problem, alpha), weights(problem, bounded)
@@ -154,7 +156,7 @@ def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> tuple[np.n
         start, w, dual = free + s * bounded, np.add(w, v, out=w), by_moving
     end = _bound(problem.loss, start, np.asarray(problem.C))
     start = np.where(np.abs(start) >= AT_BOUND * np.abs(end), end, start)  # bounds are met exactly, or they are none
-    return start, Known(w, dual)
+    return start + settled, Known(w, dual + terms(settled, 1.0))
 
 
 def _highest(dual: Callable[[float], float], end: float) -> tuple[float, float]:

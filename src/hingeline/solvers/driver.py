@@ -260,8 +260,8 @@ class Run:
         return Verdict.REFUTED if is_stuck else Verdict.GO_ON, nan
 
     def _gap_allowed(self, gap: float, gain: float) -> float:
-        """Return the P - D that the rule allows, if it is ``gap`` now; a gain of NaN means that w is not known here."""
-        if isnan(gain) or self.n_iter <= FEW_SWEEPS:
+        """Return the P - D that the rule allows, if it is ``gap`` now; a gain of NaN means that it is no sweep's."""
+        if not isnan(gain) and self.n_iter <= FEW_SWEEPS:
             return self.stop.gap_asked * (self.dual + gap)
         return self.stop.gap_allowed(gap, self.dual, self._half_square)
 

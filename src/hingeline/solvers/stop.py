@@ -22,8 +22,8 @@ NO_TIME = 1e-9  # seconds: a problem whose turn comes after the time is up retur
 class Stop:
     """When to end: ``tol`` on the violation, or ``gap_tol`` on the relative gap if given; and the caps.
 
-    A run with ``tol`` also ends at a relative gap of ``enough``, unless that is 0. Sweeps also end if w is certainly
-    ``near`` the exact w*, at P - D <= near |w|^2/2: P is strongly convex, so |w - w*|^2/2 <= P - D.
+    A run with ``tol`` also ends at a relative gap of ``enough``, unless that is 0, or once w is certainly ``near`` the
+    exact w*, at P - D <= near |w|^2/2: P is strongly convex, so |w - w*|^2/2 <= P - D.
     """
 
     tol: float = 1e-3
@@ -55,7 +55,7 @@ class Stop:
         return replace(self, enough=ENOUGH_FOR_SCORES * self.tol, near=near)
 
     def gap_allowed(self, gap: float, dual: float, half_square: Callable[[], float]) -> float:
-        """Return the P - D at which a sweep may end a run, if it is ``gap`` now; ``half_square()`` is |w|^2/2."""
+        """Return the P - D at which a run may end, if it is ``gap`` now; ``half_square()`` is |w|^2/2."""
         allowed = self.gap_asked * (dual + gap)
         if allowed < gap <= self.near * (dual + gap):  # |w|^2/2 is at most P: at a larger gap there is no need to ask
             return max(allowed, self.near * half_square())

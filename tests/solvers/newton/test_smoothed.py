@@ -13,6 +13,7 @@ from hingeline.solvers.newton import directions as module
 from hingeline.solvers.newton.directions import Curved
 from hingeline.solvers.newton.smoothed import Smoothed
 from hingeline.solvers.shards.in_memory import InMemoryShards
+from hingeline.solvers.stop import Stop
 
 BIAS = 0.5
 
@@ -97,6 +98,17 @@ def test_a_new_stage_begins_with_a_step_to_where_the_same_variables_are_free(fre
                 point.step()
             assert point.error < 1e-9
     assert sum(predicted) < 0.7 * sum(plain)
+
+
+def test_the_last_stage_is_the_one_that_may_bring_w_near_enough():
+    X, y = classification(300, 70, seed=4)
+    point = smoothed_at(X, y, np.zeros(71), Hinge(0.3), False, delta=0.5)
+    for _ in range(20):
+        point.step()
+    near = point.gap / (0.5 * point.length)
+    assert point.is_within(Stop(tol=0.0, near=1.01 * near))
+    assert not point.is_within(Stop(tol=0.0, near=0.99 * near))
+    assert point.is_within(Stop(tol=0.0, near=0.26 * near), times=4.0)
 
 
 def test_a_prediction_that_leads_upwards_is_not_taken(monkeypatch):

@@ -99,7 +99,8 @@ class Smoothed:
         """Tell whether the model would meet ``times`` the requested tolerance if w were equal to Z' alpha."""
         if stop.gap_tol is None and self.violation < times * stop.tol:
             return True
-        return self.gap <= times * stop.gap_asked * self.primal
+        gap = self.gap / times
+        return gap <= stop.gap_allowed(gap, self.primal - gap, lambda: 0.5 * self.length)
 
     @property
     def is_precise(self) -> bool:
