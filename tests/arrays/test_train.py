@@ -47,6 +47,16 @@ def test_many_features_by_products(library, name):
     assert there.certificate.primal == pytest.approx(here.certificate.primal, rel=2e-6)
 
 
+def test_a_model_that_is_only_scored_ends_once_it_is_near_enough(library):
+    X, y = classification(500, 10, seed=3)
+    how = {"bias": 1.0, "free": False, "solver": "newton"}
+    near = trained(library, X, y, EVERY_LOSS["hinge"](1.0), stop=Stop(1e-12, enough=1e-12, near=0.02), **how)
+    done = trained(library, X, y, EVERY_LOSS["hinge"](1.0), stop=Stop(1e-12, enough=1e-12), **how)
+    assert near.n_iter < done.n_iter
+    w = np.append(near.w, near.intercept)
+    assert near.certificate.gap * near.certificate.primal <= 0.02 * 0.5 * (w @ w)
+
+
 def test_starts_and_caps(library):
     X, y = classification(500, 10, seed=3)
     loss = EVERY_LOSS["hinge"](1.0)

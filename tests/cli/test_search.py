@@ -176,6 +176,7 @@ def test_usage(data, capsys):
         (2, "not available for the loss hinge", ["-R", "-s", "3", data]),
         (2, "no classes to weigh", ["-s", "11", "-w1", "2", data]),
         (2, "expected LABEL=W", ["--weight", "x=1", data]),
+        (2, "the weight of the label 1 is missing", [data, "-w1"]),
         (2, "a finite number", ["-w1", "x", data]),
         (2, "not allowed with", ["--c-step", "2", "--n-c", "3", data]),
         (2, "more than 1000 values", ["--c-step", "1.00001", data]),

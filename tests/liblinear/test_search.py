@@ -57,9 +57,26 @@ def test_folds_share_the_time():
     tried = []
     search.search(X, y, Settings(type=2, max_time=1e-9), 3, None, None, told.append, said.append, tried=tried)
     assert len(tried) == 1
-    assert said[1:] == ["WARNING: the time was up before all parameters were tried"]
+    assert said[1:] == [said[0], "WARNING: the time was up before all parameters were tried"]
     at_end = search._with_time_left(Settings(max_time=60.0), search.now() - 20.0)
     assert 39.0 < at_end.max_time <= 40.0
+
+
+def test_models_that_the_time_has_cut_off_are_not_compared(monkeypatch):
+    X, y = make_rows("signs")
+    said, told, tried, fits = [], [], [], []
+
+    def left(settings, begun):  # the time is up in the fourth fit, that of the first fold at the second C
+        fits.append(settings)
+        return replace(settings, max_time=1e-9 if len(fits) >= 4 else 60.0)
+
+    monkeypatch.setattr(search, "_with_time_left", left)
+    monkeypatch.setattr(search, "_is_over", lambda settings, begun: len(fits) >= 4)
+    found = search.search(X, y, Settings(type=2, max_time=60.0), 3, 0.25, None, told.append, said.append, tried=tried)
+    assert tried == [found]
+    assert found.C == 0.25
+    assert len(told) == 1
+    assert said == ["WARNING: the time was up before all parameters were tried"]
 
 
 def test_the_search_doubles_C_and_returns_the_best():

@@ -24,7 +24,7 @@ def scores_of(means, spread=1.0):
         ([0.7, 0.9, 0.8], FLAT[:3], False),  # one clear fall, and the rest is cheap
         ([0.7, 0.9, 0.8, 0.7], FLAT[:4], True),  # two of them
         ([0.7, 0.9, 0.7, 0.8], FLAT[:4], False),  # rising again
-        ([0.7, 0.9, 0.885, 0.85], FLAT[:4], True),  # the first fall is doubtful, the second leaves no doubt
+        ([0.7, 0.9, 0.88, 0.86], FLAT[:4], True),  # the first fall is probable, the second clear
         ([0.7, 0.9, 0.898, 0.88], FLAT[:4], False),  # the first is nothing
         ([0.7, 0.9, 0.899, 0.898], FLAT[:4], False),  # within the noise
         ([0.7, 0.9, 0.8], np.array([1.0, 1.0, 10.0]), True),  # the next C would cost 100, all so far was 12
@@ -41,6 +41,24 @@ def test_overlapping_folds_make_the_rule_careful():
     assert fall > 2.0
     assert RULE.ends(scores, FLAT[:3], 0.0)
     assert not RULE.ends(scores, FLAT[:3], 1.0)
+
+
+def test_a_few_folds_tell_less():
+    scores = scores_of([0.7, 0.9, 0.88, 0.86])
+    assert RULE.ends(scores, FLAT[:4], 0.25)
+    assert RULE.ends(np.hstack([scores, scores]), FLAT[:4], 1 / 9)
+    assert not RULE.ends(scores[:, :3], FLAT[:4], 0.5)
+
+
+@pytest.mark.parametrize("n_folds", [3, 5, 10])
+def test_a_path_on_which_scores_differ_by_chance_alone_hardly_ever_ends(n_folds):
+    ended = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        right, flipped = rng.random((n_folds, 100)) < 0.8, rng.random((13, n_folds, 100)) < 0.05
+        scores = (right ^ flipped).mean(axis=2)
+        ended += any(RULE.ends(scores[:k], np.ones(k), 1 / (n_folds - 1)) for k in range(1, 13))
+    assert ended <= 0.06 * 300
 
 
 def test_two_folds_never_end_a_path_and_equal_scores_neither():

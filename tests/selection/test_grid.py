@@ -133,11 +133,11 @@ def test_the_rule_ends_the_path():
         return -abs(np.log10(C) + 1.0) + 0.001 * fold
 
     whole = Grid(study(score=falls), CS).run()
-    ended = Grid(study(score=falls), CS, early=EarlyEnd(overwhelmingly=np.inf)).run()
+    ended = Grid(study(score=falls), CS, early=EarlyEnd(overwhelmingly=0.0)).run()
     assert len(whole.cells) == 12
     assert set(ended.cells) == set(whole.cells)  # the last C is the second that falls: nothing is left to save
     longer = np.append(CS, [100.0, 1000.0])
-    ended = Grid(study(score=falls), longer, early=EarlyEnd(overwhelmingly=np.inf)).run()
+    ended = Grid(study(score=falls), longer, early=EarlyEnd(overwhelmingly=0.0)).run()
     assert {k for k, _ in ended.cells} == {0, 1, 2, 3}
 
 

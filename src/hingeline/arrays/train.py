@@ -73,6 +73,7 @@ def train_arrays(
         certify=lambda pace: refresh(state, clock.n_steps),
         floor=lambda: rounding_floor(state),
         callback=callback,
+        half_square=lambda: 0.5 * float(state.w @ state.w),
         take=lambda: Snapshot(state.w[:-1].copy(), state.intercept + level),
     )
     phases = plan(known, solver, stop)

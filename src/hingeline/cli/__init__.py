@@ -70,7 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"hingeline: {in_options(str(error))}", file=sys.stderr)
         return 1
     except MemoryError as error:
-        print(f"hingeline: out of memory ({error}); `hingeline data info` tells how large data is.", file=sys.stderr)
+        reason = f" ({error})" if str(error) else ""
+        print(f"hingeline: out of memory{reason}; `hingeline data info` tells how large data is.", file=sys.stderr)
         return 1
     return status
 

@@ -76,6 +76,8 @@ def _weight(text: str) -> tuple[int, float]:
     label, _, factor = text.partition("=")
     if not re.fullmatch(r"[+-]?\d{1,10}", label):
         raise argparse.ArgumentTypeError(f"expected LABEL=W with a whole number as the label, got {text!r}")
+    if not factor:
+        raise argparse.ArgumentTypeError(f"the weight of the label {label} is missing")
     return int(label), non_negative_float(factor)
 
 

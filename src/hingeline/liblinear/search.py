@@ -93,16 +93,20 @@ def cross_validate(
     X: Any, y: np.ndarray, settings: Settings, count: int, warn: Say, advance: Callable[[], object] = lambda: None
 ) -> Tally:
     """Return how well rows are predicted by models that have not seen them; ``advance`` is called after each fold."""
-    begun, tally, data, capped = now(), Tally(), read(X, settings), 0
-    folds = folds_of(y.size, count, settings.seed, warn)
-    for held_out in folds:
+    begun, tally, data = now(), Tally(), read(X, settings)
+    converged = list[bool]()
+    for held_out in folds_of(y.size, count, settings.seed, warn):
         fold = Fold(data, X, y, held_out)
         tally = tally.add(fold.predict(_with_time_left(settings, begun), warn), fold.held_out_y)
-        capped += not fold.converged
+        converged.append(fold.converged)
         advance()
-    if capped:
-        warn(f"WARNING: the models of {capped} of {len(folds)} folds ended before they converged")
+    _warn_of_unfinished(converged, warn)
     return tally
+
+
+def _warn_of_unfinished(converged: list[bool], warn: Say) -> None:
+    if not all(converged):
+        warn(f"WARNING: the models of {converged.count(False)} of {len(converged)} folds ended before they converged")
 
 
 def _with_time_left(settings: Settings, begun: float) -> Settings:
@@ -158,7 +162,7 @@ def search(
         for fold in folds:
             fold.forget()
         fits.begin(step, len(widths), len(folds) * (1 + int(log2(largest_C / first))))
-        for found in _path(folds, at_p, first, largest_C, begun, say, warn, fits.advance):
+        for found in _path(folds, at_p, first, largest_C, begun, say, warn, fits.advance, is_any=best is not None):
             if tried is not None:
                 tried.append(found)
             if best is None or _better(found.score, best.score, settings):
@@ -183,8 +187,13 @@ def _path(
     say: Say,
     warn: Say,
     advance: Callable[[], object],
+    is_any: bool,
 ) -> Iterator[Found]:
-    """Yield the scores of C, 2 C, 4 C, ... while there is time; ``advance`` is called after each fit."""
+    """Yield the scores of C, 2 C, 4 C, ... while there is time; ``advance`` is called after each fit.
+
+    Scores of models that the time has cut off tell nothing of C. They are left out, unless there are no others
+    (``is_any`` tells whether there were some before).
+    """
     C, unchanged = first, 0
     while C <= largest_C:
         tally = Tally()
@@ -192,6 +201,12 @@ def _path(
             at_C = replace(_with_time_left(settings, begun), C=C)
             tally = tally.add(fold.predict(at_C, warn, search=True), fold.held_out_y)
             advance()
+        converged = [fold.converged for fold in folds]
+        if _is_over(settings, begun) and not all(converged):
+            if is_any:
+                return
+            _warn_of_unfinished(converged, warn)
+        is_any = True
         if settings.solver_type.is_regression:
             score = tally.mean_squared_error
             say(f"log2c={log2(C):7.2f}\tp={settings.p:7.2f}\tMean squared error={score:g}")

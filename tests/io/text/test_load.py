@@ -202,6 +202,27 @@ def test_a_pipe_that_does_not_block_is_waited_for(buffering):
             np.testing.assert_array_equal(load_svmlight(file)[0].toarray(), DENSE)
 
 
+def test_what_neither_blocks_nor_can_be_waited_for_is_refused():
+    class Empty:
+        def read(self, size):
+            return None
+
+    with pytest.raises(ValueError, match="cannot be waited for"):
+        load_svmlight(Empty())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="descriptors are no files there")
+def test_a_pipe_with_a_large_number_is_waited_for_too():
+    import resource
+
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] <= 1100:
+        pytest.skip("the system allows no descriptor as large as that")
+    with slow_pipe(TEXT, 0) as file:
+        number = os.dup2(file.fileno(), 1100)
+        with open(number, "rb", buffering=0) as same:
+            np.testing.assert_array_equal(load_svmlight(same)[0].toarray(), DENSE)
+
+
 def test_file_objects_of_all_kinds(tmp_path):
     class OnlyRead:
         def __init__(self, text):

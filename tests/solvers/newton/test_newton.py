@@ -123,3 +123,15 @@ def test_targets_that_are_all_the_same_need_no_weights(free):
     assert s.certificate.primal == 0.0
     assert not s.w.any()
     assert s.intercept == (3.0 if free else 0.0)
+
+
+def test_columns_of_many_sizes_do_not_make_training_to_a_violation_long():
+    """Stages that end early leave violations that narrower ones take long to bring down."""
+    steps = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((400, 120)) * 10.0 ** rng.uniform(-1.0, 1.0, 120)
+        scores = X @ rng.standard_normal(120)
+        y = np.sign(scores + 0.1 * scores.std() * rng.standard_normal(400))
+        steps.append(newton(X, y, Hinge(10.0), tol=1e-3, bias=1.0).n_iter)
+    assert np.mean(steps) < 34

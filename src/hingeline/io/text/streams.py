@@ -15,7 +15,7 @@ import os
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from select import select
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 from .zstd import ZstdReader, zstd_writer
@@ -29,6 +29,17 @@ READ_BYTES = 1 << 16  # compressed bytes that are read at once
 
 class DamagedFile(ValueError):
     """A file whose bytes cannot be read as text, or cannot be decompressed."""
+
+
+def _wait_for(file: Any) -> None:
+    """Return when a file that does not block has something to give, or has ended."""
+    try:
+        with DefaultSelector() as selector:
+            selector.register(file, EVENT_READ)
+            selector.select()
+    except (ValueError, OSError) as error:
+        what = f"the file gives nothing yet, and cannot be waited for ({error}): open it in blocking mode."
+        raise DamagedFile(what) from error
 
 
 class Source(io.RawIOBase):
@@ -67,7 +78,7 @@ class Source(io.RawIOBase):
     def _given(self, take: Callable[[Any], Any], what: Any) -> Any:
         """Return what the file gives. One that does not block gives None if it has to be waited for."""
         while (given := take(what)) is None:
-            select([self.file], [], [])
+            _wait_for(self.file)
         return given
 
 

@@ -37,6 +37,7 @@ WIDTH_SHARE, LEAST_WIDTH = 0.6, 1e-4  # first width near a known solution: fract
 NARROWER, NARROWER_NEAR, WIDER, FAST = 0.4, 0.7, 25.0, 0.1  # factors of the width: the second near a known solution
 CLOSE = 4.0  # within this factor of the goal, only the centre changes; the width stays while that gains enough
 LOOSE, LOOSE_NEAR = 0.1, 0.3  # promised decrease over the gap at which stages end: the second near a known solution
+LESS_LOOSE = 3e-2  # the same if a classifier ends by its violation, which early ends leave larger
 SAMPLE_STEP, LEAST_STEP = 16, 8  # one row in this many is sampled; the least for which a sample pays
 SAMPLED_PER_WEIGHT, SAMPLED_IF_SMOOTH = 64, 16  # least number of sampled rows per weight
 SAMPLE_DELTA = 0.1  # width at which the sample has no more to tell
@@ -113,10 +114,16 @@ def _approach(smoothed: Smoothed, delta: float) -> None:
         decrement = smoothed.step()
         if not smoothed.is_finite:
             break
-        if decrement <= LOOSE * (smoothed.primal if smoothed.is_smooth else smoothed.gap):
+        if decrement <= _loose(smoothed) * (smoothed.primal if smoothed.is_smooth else smoothed.gap):
             if smoothed.delta <= delta:
                 break
             smoothed.next_stage(NARROWER)
+
+
+def _loose(smoothed: Smoothed) -> float:
+    """Return the promised decrease over the gap at which a stage ends."""
+    by_violation = not (smoothed.is_smooth or smoothed.goes_by_gap or smoothed.shards.loss.is_regression)
+    return LESS_LOOSE if by_violation else LOOSE
 
 
 def _newton(state: State, run: Run) -> None:
@@ -194,7 +201,7 @@ def _lengthen(state: State, run: Run) -> None:
 def _descend(smoothed: Smoothed, best_point: _Best, state: State, run: Run) -> None:
     """Take steps, stage by stage, until ``run`` is satisfied or ends it; small problems keep their best point."""
     best, last_stage, narrow = np.inf, np.inf, DELTA_LAST * state.shards.mean_margin_at_zero()
-    narrower, loose = NARROWER, LOOSE
+    narrower, loose = NARROWER, _loose(smoothed)
     if state.near is not None and state.begins_near(run.n_iter) and state.near.width < np.inf:
         narrower, loose = NARROWER_NEAR, LOOSE_NEAR
     steps, failed_stages, decrement = 0, 0, np.inf
