@@ -52,12 +52,12 @@ class EarlyEnd(NamedTuple):
             return False
         means = scores.mean(axis=1)
         best = int(np.argmax(means))
-        chances = [_chance(scores[best] - scores[k], test_share) for k in range(n)]
+        before, last = (_chance(scores[best] - scores[k], test_share) for k in (-2, -1))
         falling = means[-1] <= means[-2]
-        if n - 1 - best >= 2 and falling and chances[-2] < self.probably and chances[-1] < self.clearly:
+        if n - 1 - best >= 2 and falling and before < self.probably and last < self.clearly:
             return True
         next_work = work[-1] * max(1.0, work[-1] / max(work[-2], 1.0))
-        return best < n - 1 and chances[-1] < self.overwhelmingly and next_work > work.sum()
+        return best < n - 1 and last < self.overwhelmingly and next_work > work.sum()
 
 
 def _chance(differences: np.ndarray, test_share: float) -> float:

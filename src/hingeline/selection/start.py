@@ -156,7 +156,8 @@ def best_start(problem: Problem, alpha: np.ndarray, growth: float) -> tuple[np.n
         start, w, dual = free + s * bounded, np.add(w, v, out=w), by_moving
     end = _bound(problem.loss, start, np.asarray(problem.C))
     start = np.where(np.abs(start) >= AT_BOUND * np.abs(end), end, start)  # bounds are met exactly, or they are none
-    return start + settled, Known(w, dual + terms(settled, 1.0))
+    start += settled
+    return start, Known(w, dual + terms(settled, 1.0))
 
 
 def _highest(dual: Callable[[float], float], end: float) -> tuple[float, float]:
